@@ -1,0 +1,211 @@
+package core
+
+import "time"
+
+// Verdict is what a decision comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Hold   Verdict = "hold"
+	Change Verdict = "change"
+)
+
+// Step is one thing that moved a vertex' number on its way from what the
+// formula asked for to what was decided, in order.
+type Step struct {
+	// By names the rule, a policy key where there is one.
+	By string `json:"by"`
+	// To is the parallelism after the step.
+	To int `json:"to"`
+	// Note says why in a few words, with the limit's number.
+	Note string `json:"note,omitempty"`
+}
+
+// VertexDecision is the arithmetic of one vertex. Rates are records per
+// second; a Reading is Missing where the number does not exist.
+type VertexDecision struct {
+	ID string `json:"id"`
+	// From is the parallelism now, To the one decided: equal when it stays.
+	From int `json:"from"`
+	To   int `json:"to"`
+	// Wanted is what the strategy would run it at, before delays and vetoes.
+	Wanted int `json:"want"`
+	// TrueRate is the true processing rate: what it could do at full load.
+	TrueRate Reading `json:"tpr"`
+	// TargetRate is what it has to do, CatchUpRate what it needs on top to
+	// work off the lag in time.
+	TargetRate  Reading `json:"target"`
+	CatchUpRate Reading `json:"catchUp"`
+	// UpBelow and DownAbove are the thresholds of the true processing rate.
+	UpBelow   Reading `json:"up"`
+	DownAbove Reading `json:"down"`
+	// Capacity is the rate that the new size is chosen for.
+	Capacity Reading `json:"cap"`
+	// Load is busy time as a share, 0 to 1.
+	Load Reading `json:"load"`
+	Lag  Reading `json:"lag"`
+	// Outside is true when TrueRate lies outside the thresholds.
+	Outside bool `json:"outside,omitempty"`
+	// Why is the reason for this vertex; ReasonWithinTarget when all is well.
+	Why   Reason `json:"why"`
+	Note  string `json:"note,omitempty"`
+	Steps []Step `json:"steps,omitempty"`
+}
+
+// Decision is one cycle's result. It can defend itself: every number, every
+// limit it hit and the reason are in it.
+type Decision struct {
+	// ID is unique within the job's life: "<cycle>-<unix seconds>".
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+	// Strategy names the rule that decided, such as "flink".
+	Strategy string  `json:"strategy"`
+	Verdict  Verdict `json:"verdict"`
+	// Reason is from the closed set (Reasons); Note one sentence with the
+	// numbers.
+	Reason   Reason           `json:"reason"`
+	Note     string           `json:"note,omitempty"`
+	Vertices []VertexDecision `json:"v,omitempty"`
+	// Samples is how many samples counted, over Span.
+	Samples int           `json:"samples"`
+	Span    time.Duration `json:"span"`
+	// WindowEnds is when there will be enough samples to judge, zero when
+	// there are.
+	WindowEnds time.Time `json:"windowEnds,omitzero"`
+	// Problems lists what is wrong with the policy, if Reason is
+	// ReasonPolicyInvalid.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Sizes gives what the decision wants every vertex to run at, sorted by id.
+func (d Decision) Sizes() []VertexSize {
+	out := make([]VertexSize, 0, len(d.Vertices))
+	for _, v := range d.Vertices {
+		out = append(out, VertexSize{ID: v.ID, Parallelism: v.To})
+	}
+	return out
+}
+
+// Shrinks is true when some vertex gets smaller.
+func (d Decision) Shrinks() bool {
+	for _, v := range d.Vertices {
+		if v.To < v.From {
+			return true
+		}
+	}
+	return false
+}
+
+// Problem is one thing that is wrong with an input, with its path, such as
+// `policy["job.autoscaler.metrics.window"]`.
+type Problem struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// String gives "path: message".
+func (p Problem) String() string { return p.Path + ": " + p.Message }
+
+// Override is an operator's order: all vertices, or some, at a number.
+type Override struct {
+	// Parallelism is for all vertices, 0 when Vertices says it.
+	Parallelism int `json:"parallelism,omitempty"`
+	// Vertices name a vertex by id or by exact name, sorted.
+	Vertices []VertexSize `json:"vertices,omitempty"`
+	By       string       `json:"by,omitempty"`
+	Reason   string       `json:"reason,omitempty"`
+	Since    time.Time    `json:"since"`
+	// Until is when it ends by itself, zero for never.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Pause is an operator's order to change nothing.
+type Pause struct {
+	By     string    `json:"by,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// DelayedEntry is one smaller size that was wanted at one time.
+type DelayedEntry struct {
+	At          time.Time `json:"at"`
+	Parallelism int       `json:"p"`
+	Outside     bool      `json:"outside,omitempty"`
+}
+
+// DelayedDown is a scale-down of a vertex that waits for its delay.
+type DelayedDown struct {
+	ID      string         `json:"id"`
+	First   time.Time      `json:"first"`
+	Entries []DelayedEntry `json:"entries"`
+}
+
+// Memory is what decisions remember from one cycle to the next. It is
+// bounded: by vertices, by the window of the delay, by history.max.count.
+type Memory struct {
+	// Delayed is sorted by vertex id.
+	Delayed []DelayedDown `json:"delayed,omitempty"`
+}
+
+// OutcomeKind is how a rescale ended (I5).
+type OutcomeKind string
+
+// The outcomes.
+const (
+	Applied  OutcomeKind = "applied"  // runs at what was wanted
+	Partial  OutcomeKind = "partial"  // runs at a part of it
+	Rejected OutcomeKind = "rejected" // nothing was written, or Flink refused it
+	Undone   OutcomeKind = "undone"   // went back to the size before
+	Failed   OutcomeKind = "failed"   // alarm: the job is not well afterwards
+)
+
+// Outcome is what came of a rescale, with what Flink shows.
+type Outcome struct {
+	Kind       OutcomeKind `json:"kind"`
+	Reason     Reason      `json:"reason"`
+	Note       string      `json:"note,omitempty"`
+	DecisionID string      `json:"decision"`
+	Attempt    int         `json:"attempt"`
+	// From is the size before, Wanted what was asked for, Got what runs now.
+	From   []VertexSize `json:"from,omitempty"`
+	Wanted []VertexSize `json:"wanted,omitempty"`
+	Got    []VertexSize `json:"got,omitempty"`
+	// StartedAt is when the rescale began, WrittenAt when Flink took the
+	// requirements, RunningAt when all tasks ran again, EndedAt when the
+	// outcome was known.
+	StartedAt time.Time `json:"startedAt"`
+	WrittenAt time.Time `json:"writtenAt,omitzero"`
+	RunningAt time.Time `json:"runningAt,omitzero"`
+	EndedAt   time.Time `json:"endedAt"`
+}
+
+// JobContext is all that a strategy may know of a job (FLIP-334): who it is,
+// what was seen of it, what operators said, what time it is.
+type JobContext struct {
+	Key          JobKey
+	JobID        string
+	FlinkVersion string
+	// Cycle counts decisions of this job; it makes their ids.
+	Cycle int
+	Now   time.Time
+	// Topology is the last one seen.
+	Topology Topology
+	// Window holds the samples, oldest first.
+	Window []Sample
+	Memory Memory
+	// Pause and Override are the operators' orders in force, nil for none.
+	Pause    *Pause
+	Override *Override
+	// RescaleOpen is true while a rescale of this job is under way.
+	RescaleOpen bool
+	// RetryAfter is when the next rescale may start after one that did not
+	// succeed, zero for now; LastOutcome is the last one.
+	RetryAfter  time.Time
+	LastOutcome *Outcome
+	// ManagedBy names another running workflow that owns the target.
+	ManagedBy string
+	// Extras are the platform's own facts: no strategy reads them.
+	Extras map[string]string
+}

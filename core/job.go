@@ -1,0 +1,131 @@
+package core
+
+import "time"
+
+// JobState is a job's state in Flink's words.
+type JobState string
+
+// The states by which flinkscaler decides; Flink has more, kept as they come.
+const (
+	JobRunning      JobState = "RUNNING"
+	JobInitializing JobState = "INITIALIZING"
+	JobCreated      JobState = "CREATED"
+	JobRestarting   JobState = "RESTARTING"
+	JobFailed       JobState = "FAILED"
+	JobCanceled     JobState = "CANCELED"
+	JobFinished     JobState = "FINISHED"
+)
+
+// Ended is true for a state that Flink never leaves.
+func (s JobState) Ended() bool {
+	return s == JobFailed || s == JobCanceled || s == JobFinished
+}
+
+// JobRef is a job that a Locator found: enough to talk about it to a Meter or
+// a Rescaler of the same platform.
+type JobRef struct {
+	Key JobKey `json:"key"`
+	// Cluster names the worker's configuration of the cluster.
+	// ID is Flink's job id now: it changes with each submission.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// State as the job list shows it.
+	State JobState `json:"state"`
+	// FlinkVersion as the cluster reports it, such as "2.3.0".
+	FlinkVersion string `json:"version,omitempty"`
+	// Extras are the platform's own facts; no strategy reads them.
+	Extras map[string]string `json:"extras,omitempty"`
+}
+
+// TaskCounts counts the tasks of a vertex by state.
+type TaskCounts struct {
+	Running  int `json:"running"`
+	Finished int `json:"finished"`
+	Total    int `json:"total"`
+}
+
+// VertexStatus is what Flink shows of a vertex besides the graph.
+type VertexStatus struct {
+	ID    string     `json:"id"`
+	Tasks TaskCounts `json:"tasks"`
+	// RecordsRead and RecordsWritten are totals over all subtasks since the
+	// last (re)start. Incomplete when Flink flags them so.
+	RecordsRead    Reading `json:"read"`
+	RecordsWritten Reading `json:"written"`
+	// BusyMs is the accumulated busy time of all subtasks, in ms.
+	BusyMs Reading `json:"busyMs"`
+}
+
+// JobStatus is a job as Flink shows it at one moment.
+type JobStatus struct {
+	ID    string   `json:"id"`
+	Name  string   `json:"name"`
+	State JobState `json:"state"`
+	// Now is the JobManager's clock; ages are computed from it.
+	Now time.Time `json:"now"`
+	// RunningSince is when the job last entered RUNNING: it moves on every
+	// restart and on every rescale. Zero when it does not run.
+	RunningSince time.Time      `json:"runningSince"`
+	StartedAt    time.Time      `json:"startedAt"`
+	Topology     Topology       `json:"topology"`
+	Vertices     []VertexStatus `json:"vertices"`
+}
+
+// AllTasksRunning is true when the job runs and every task is RUNNING or
+// FINISHED. Flink calls a job RUNNING before its tasks are.
+func (s JobStatus) AllTasksRunning() bool {
+	if s.State != JobRunning || len(s.Vertices) == 0 {
+		return false
+	}
+	for i, v := range s.Vertices {
+		if v.Tasks.Running+v.Tasks.Finished < v.Tasks.Total || v.Tasks.Running+v.Tasks.Finished < s.Topology.Vertices[i].Parallelism {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds is what is wanted for one vertex: Flink gives it at least Lower and
+// at most Upper subtasks.
+type Bounds struct {
+	ID    string `json:"id"`
+	Lower int    `json:"lower"`
+	Upper int    `json:"upper"`
+}
+
+// Requirements is the complete list of bounds of a job, sorted by vertex id.
+type Requirements []Bounds
+
+// Want gives the requirements that ask for sizes on top of the present ones.
+// The lower bound is min(old lower, new upper): raising a lower bound above
+// what is held can end a job (I7). Vertices without a wanted size stay.
+func (r Requirements) Want(sizes []VertexSize) Requirements {
+	out := make(Requirements, len(r))
+	for i, b := range r {
+		if p, ok := FindSize(sizes, b.ID); ok {
+			b.Upper = p
+			b.Lower = min(b.Lower, p)
+		}
+		out[i] = b
+	}
+	return out
+}
+
+// JobHealth is what decides whether a job may be restarted now.
+type JobHealth struct {
+	// Checkpointing is false when the job takes none.
+	Checkpointing bool `json:"checkpointing"`
+	// Interval between checkpoints, zero when unknown.
+	Interval time.Duration `json:"interval"`
+	// LastCompleted is when the newest completed checkpoint was triggered;
+	// zero for none. LastFailed likewise.
+	LastCompleted time.Time `json:"lastCompleted,omitzero"`
+	LastFailed    time.Time `json:"lastFailed,omitzero"`
+	// FailureNote is the text of the newest failed checkpoint, cut short.
+	FailureNote string `json:"failureNote,omitempty"`
+	// SavepointInProgress is true while a savepoint is being taken.
+	SavepointInProgress bool `json:"savepointInProgress,omitempty"`
+	// LastError is when the job's newest failure happened, with its text.
+	LastError     time.Time `json:"lastError,omitzero"`
+	LastErrorNote string    `json:"lastErrorNote,omitempty"`
+}

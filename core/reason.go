@@ -1,0 +1,105 @@
+package core
+
+// Reason says why a decision came out as it did. The set is closed (I14):
+// Reasons lists them all, the reference is generated from it.
+type Reason string
+
+// Reasons of a change.
+const (
+	ReasonScaleUp   Reason = "scale-up"
+	ReasonScaleDown Reason = "scale-down"
+	ReasonOverride  Reason = "override"
+)
+
+// Reasons of a hold.
+const (
+	ReasonWithinTarget     Reason = "within-target"
+	ReasonAtLimit          Reason = "at-limit"
+	ReasonStabilizing      Reason = "stabilizing"
+	ReasonWindowNotFull    Reason = "window-not-full"
+	ReasonDownDelayed      Reason = "scale-down-delayed"
+	ReasonPaused           Reason = "paused"
+	ReasonScalingDisabled  Reason = "scaling-disabled"
+	ReasonExcluded         Reason = "excluded-vertex"
+	ReasonRescaleOpen      Reason = "rescale-in-progress"
+	ReasonBackoff          Reason = "rescale-backoff"
+	ReasonManagedElsewhere Reason = "target-managed-elsewhere"
+	ReasonPolicyInvalid    Reason = "policy-invalid"
+	ReasonOverrideInvalid  Reason = "override-invalid"
+	ReasonJobGone          Reason = "job-gone"
+	ReasonJobAmbiguous     Reason = "job-ambiguous"
+	ReasonJobNotRunning    Reason = "job-not-running"
+	ReasonTasksNotRunning  Reason = "tasks-not-running"
+	ReasonJobRestarted     Reason = "job-restarted"
+	ReasonMetricsFrozen    Reason = "metrics-frozen"
+	ReasonMetricsMissing   Reason = "metrics-missing"
+	ReasonIncomplete       Reason = "metrics-incomplete"
+	ReasonTMSilent         Reason = "taskmanager-silent"
+	ReasonUnreachable      Reason = "unreachable"
+	ReasonNoLeader         Reason = "no-leader"
+	ReasonUnauthorized     Reason = "unauthorized"
+	ReasonNotFlink         Reason = "not-flink"
+	ReasonBusy             Reason = "busy"
+	ReasonRefused          Reason = "refused"
+	ReasonNotAdaptive      Reason = "not-adaptive"
+	ReasonCheckpoints      Reason = "checkpoints-late"
+	ReasonStorage          Reason = "storage-unavailable"
+	ReasonNoCheckpoints    Reason = "checkpointing-off"
+	ReasonNoSlots          Reason = "no-slots"
+	ReasonNotReached       Reason = "size-not-reached"
+	ReasonVertexChanged    Reason = "vertices-changed"
+	ReasonInternal         Reason = "internal-error"
+)
+
+// ReasonInfo is one row of the reference.
+type ReasonInfo struct {
+	Reason  Reason
+	Meaning string
+	// Do is what an operator can do about it, empty when nothing is needed.
+	Do string
+}
+
+// Reasons lists every reason once, changes first.
+func Reasons() []ReasonInfo {
+	return []ReasonInfo{
+		{ReasonScaleUp, "at least one vertex cannot keep up within its utilization and gets more subtasks", ""},
+		{ReasonScaleDown, "vertices do well below their utilization for long enough and get fewer subtasks", ""},
+		{ReasonOverride, "an operator's override is in force and differs from what runs", ""},
+		{ReasonWithinTarget, "every vertex works within its utilization bounds", ""},
+		{ReasonAtLimit, "a change is wanted but a limit (partitions, max parallelism, policy) leaves the size as it is", "raise the limit named in the note, if that is meant"},
+		{ReasonStabilizing, "the job (re)started less than job.autoscaler.stabilization.interval ago", ""},
+		{ReasonWindowNotFull, "there are not yet samples over a whole job.autoscaler.metrics.window", ""},
+		{ReasonDownDelayed, "a smaller size is wanted, but not yet for job.autoscaler.scale-down.interval", ""},
+		{ReasonPaused, "an operator paused the job; it is still observed", "resume it when it may be changed again"},
+		{ReasonScalingDisabled, "job.autoscaler.scaling.enabled is false: what would be done is only shown", ""},
+		{ReasonExcluded, "the vertex is in job.autoscaler.vertex.exclude.ids, or finished", ""},
+		{ReasonRescaleOpen, "a rescale of this job is under way; its outcome is awaited first", ""},
+		{ReasonBackoff, "the last rescale did not succeed; the next may start at the time in the note", "see the last outcome in the history"},
+		{ReasonManagedElsewhere, "another running workflow manages the same target", "end one of the two workflows"},
+		{ReasonPolicyInvalid, "the policy has values that cannot be used; every problem is listed", "correct the policy where its origin says"},
+		{ReasonOverrideInvalid, "the override names a vertex that does not exist, or a size that Flink cannot run", "set a correct override, or clear it"},
+		{ReasonJobGone, "no such job on the cluster; it is carried on when it comes back", "submit the job again, or end the workflow"},
+		{ReasonJobAmbiguous, "more than one live job on the cluster has that name", "give the jobs different names"},
+		{ReasonJobNotRunning, "the job is not RUNNING", ""},
+		{ReasonTasksNotRunning, "the job is RUNNING but not all of its tasks are", ""},
+		{ReasonJobRestarted, "the job restarted while it was read; the numbers belong to two attempts", ""},
+		{ReasonMetricsFrozen, "Flink shows metrics that no longer move: probably a hung TaskManager", "look for a TaskManager that does not answer; a lower web.timeout shortens the freeze"},
+		{ReasonMetricsMissing, "a metric that the decision needs is not there", "see the note for vertex and metric"},
+		{ReasonIncomplete, "Flink marks numbers as incomplete: part of the subtasks is missing in them", ""},
+		{ReasonTMSilent, "a registered TaskManager has not sent a heartbeat for a while; its numbers are old", "look at the TaskManager named in the note"},
+		{ReasonUnreachable, "the cluster does not answer", "check address, network and JobManager"},
+		{ReasonNoLeader, "the JobManager answers but has no leader yet", ""},
+		{ReasonUnauthorized, "the cluster refuses the worker's credentials", "check the credential files in the worker's configuration"},
+		{ReasonNotFlink, "what answers is not Flink's REST API", "check the address: a proxy or a login page may be in between"},
+		{ReasonBusy, "Flink is taking another change of the same job", ""},
+		{ReasonRefused, "Flink refused the requirements; its words are in the note", "see the note"},
+		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive"},
+		{ReasonCheckpoints, "checkpoints are late or failing; a rescale would lose progress", "look at the job's checkpoints"},
+		{ReasonStorage, "the checkpoint storage does not answer; a rescale could end the job for good", "bring the storage back"},
+		{ReasonNoCheckpoints, "the job has no checkpointing: a rescale would lose its state", "enable checkpointing, or set job.autoscaler.rescale.without-checkpoints: true"},
+		{ReasonNoSlots, "the cluster has not enough slots for the wanted size", "add TaskManagers"},
+		{ReasonNotReached, "the job did not come to the wanted size in time", "see the note, and the JobManager's log"},
+		{ReasonVertexChanged, "the job's vertices are no longer those that the decision was made for", ""},
+		{ReasonInternal, "a fault of flinkscaler itself; the job is left as it is", "report it with the note"},
+	}
+}
