@@ -1,0 +1,61 @@
+package flinkscaler.testjob;
+
+import java.util.concurrent.locks.LockSupport;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+
+/**
+ * Counts records per key and spends a fixed time on each by sleeping.
+ *
+ * <p>A sleeping task counts as busy in Flink's metrics but uses no CPU, so many subtasks fit on a small machine and one
+ * subtask handles exactly 1,000,000 / cost records a second. Sleeps are gathered into a debt and slept off in slices,
+ * since a single sleep is imprecise by more than a record's cost.
+ */
+final class CostlyMap extends RichMapFunction<Long, Long> {
+    private static final long serialVersionUID = 1L;
+
+    /** Debt worth sleeping for: well above the imprecision of a sleep, well below anything a metric can see. */
+    private static final long SLICE_NANOS = 2_000_000;
+
+    /**
+     * Most that an overlong sleep may earn. Within it late wake-ups on a busy machine are made up for; beyond it (a
+     * stopped process) the time is lost, as it would be for real work.
+     */
+    private static final long MOST_CREDIT_NANOS = 100_000_000;
+
+    private final long costNanos;
+    private transient long debtNanos;
+    private transient ValueState<Long> seen;
+
+    CostlyMap(long costMicros) {
+        costNanos = costMicros * 1000;
+    }
+
+    @Override
+    public Long map(Long record) throws Exception {
+        count();
+        pay();
+        return record;
+    }
+
+    /** The state is asked for here and not in open(): the signature of open() differs between Flink versions. */
+    private void count() throws Exception {
+        if (seen == null) {
+            seen = getRuntimeContext().getState(new ValueStateDescriptor<>("seen", Types.LONG));
+        }
+        Long before = seen.value();
+        seen.update(before == null ? 1L : before + 1);
+    }
+
+    private void pay() {
+        debtNanos += costNanos;
+        if (debtNanos < SLICE_NANOS) {
+            return;
+        }
+        long start = System.nanoTime();
+        LockSupport.parkNanos(debtNanos);
+        debtNanos = Math.max(debtNanos - (System.nanoTime() - start), -MOST_CREDIT_NANOS);
+    }
+}

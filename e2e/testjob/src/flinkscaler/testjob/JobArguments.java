@@ -1,0 +1,66 @@
+package flinkscaler.testjob;
+
+/** The job's command line. An unknown option or a missing value fails the submission and says so. */
+final class JobArguments {
+    String rateFile;
+    String name = "testjob";
+    int splits = 8;
+    int maxParallelism = 24;
+    int keys = 2400;
+    long costMicros = 1000;
+
+    private JobArguments() {}
+
+    static JobArguments parse(String[] args) {
+        JobArguments parsed = new JobArguments();
+        for (int i = 0; i < args.length; i += 2) {
+            if (i + 1 == args.length) {
+                throw new IllegalArgumentException(args[i] + ": has no value");
+            }
+            parsed.set(args[i], args[i + 1]);
+        }
+        if (parsed.rateFile == null) {
+            throw new IllegalArgumentException("--rate-file: is missing");
+        }
+        return parsed;
+    }
+
+    private void set(String option, String value) {
+        switch (option) {
+            case "--rate-file":
+                rateFile = value;
+                break;
+            case "--name":
+                name = value;
+                break;
+            case "--splits":
+                splits = Math.toIntExact(positive(option, value));
+                break;
+            case "--max-parallelism":
+                maxParallelism = Math.toIntExact(positive(option, value));
+                break;
+            case "--keys":
+                keys = Math.toIntExact(positive(option, value));
+                break;
+            case "--cost-us":
+                costMicros = atLeast(0, option, value);
+                break;
+            default:
+                throw new IllegalArgumentException(
+                        option
+                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys");
+        }
+    }
+
+    private static long positive(String option, String value) {
+        return atLeast(1, option, value);
+    }
+
+    private static long atLeast(long least, String option, String value) {
+        long number = Long.parseLong(value);
+        if (number < least) {
+            throw new IllegalArgumentException(option + ": must be at least " + least + ", got " + value);
+        }
+        return number;
+    }
+}

@@ -1,0 +1,39 @@
+package flinkscaler.testjob;
+
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+
+/**
+ * The job under test: source {@code gen} -> keyed map {@code slow} -> discarding sink.
+ *
+ * <p>Only API that is the same from Flink 1.18 to 2.3 is used, so that one jar serves all of them. Every operator has
+ * a uid: vertex ids are then the same on every version and after every submission.
+ */
+public final class TestJob {
+    private TestJob() {}
+
+    public static void main(String[] args) throws Exception {
+        JobArguments arguments = JobArguments.parse(args);
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        env.setMaxParallelism(arguments.maxParallelism);
+
+        env.fromSource(
+                        new RateSource(arguments.rateFile, arguments.splits),
+                        WatermarkStrategy.noWatermarks(),
+                        "gen",
+                        Types.LONG)
+                .uid("gen")
+                .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
+                .map(new CostlyMap(arguments.costMicros))
+                .returns(Types.LONG)
+                .name("slow")
+                .uid("slow")
+                .sinkTo(new DiscardingSink<>())
+                .name("sink")
+                .uid("sink");
+
+        env.execute(arguments.name);
+    }
+}

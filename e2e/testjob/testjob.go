@@ -1,0 +1,65 @@
+package testjob
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+
+	"flinkscaler/internal/toolcache"
+)
+
+// MainClass is the class with the job's main method.
+const MainClass = "flinkscaler.testjob.TestJob"
+
+// Names of the job's operators. The source's vertex is "Source: gen", the last one "slow -> sink: Writer".
+const (
+	SourceName = "gen"
+	SlowName   = "slow"
+)
+
+//go:embed src
+var sources embed.FS
+
+// Sources holds the Java files, rooted at the folder of packages.
+func Sources() (fs.FS, error) {
+	return fs.Sub(sources, "src")
+}
+
+// Hash is a short hash of the sources: another source, another jar.
+func Hash() (string, error) {
+	files, err := Sources()
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	err = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(digest, "%s %d\n%s", path, len(content), content)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("hash test job sources: %w", err)
+	}
+	return hex.EncodeToString(digest.Sum(nil))[:12], nil
+}
+
+// Jar returns the built jar from the tool cache, or toolcache.ErrMissing with the command that builds it.
+func Jar() (string, error) {
+	cache, err := toolcache.Open()
+	if err != nil {
+		return "", err
+	}
+	hash, err := Hash()
+	if err != nil {
+		return "", err
+	}
+	return cache.FindTestJob(hash)
+}
