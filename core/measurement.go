@@ -33,6 +33,9 @@ type Measurement struct {
 	// fetched after we asked. A hung TaskManager freezes the metrics of the
 	// whole cluster without any other sign (I12).
 	Fresh bool
+	// Restarted is true when the job restarted, was rescaled, or left RUNNING
+	// while it was read: the numbers belong to two attempts. Fresh is false then.
+	Restarted bool
 	// Waited is how long it took until the clock moved, or was given up.
 	Waited time.Duration
 	// SilentTaskManagers lists registered TaskManagers whose last heartbeat is
@@ -45,6 +48,7 @@ type Measurement struct {
 	// SlotsTotal and SlotsFree count the cluster's task slots.
 	SlotsTotal, SlotsFree Reading
 	// Config holds the job's effective configuration as far as Flink shows
-	// it: explicit keys only.
+	// it: explicit keys only. Nil when it could never be read, which is not the
+	// same as empty.
 	Config map[string]string
 }
