@@ -1,0 +1,107 @@
+package activities
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"flinkscaler/core"
+)
+
+// Recorder takes what is measured about decisions, for metrics.
+type Recorder interface {
+	// Decided is called once per decision.
+	Decided(key core.JobKey, d core.Decision, at time.Time)
+}
+
+// Cluster is one cluster of the worker's configuration.
+type Cluster struct {
+	Platform Platform
+	// Policy is the cluster's default policy.
+	Policy map[string]string
+}
+
+// Settings are what the activities need; all fields but Temporal, Recorder and
+// SearchAttributes are required.
+type Settings struct {
+	Clusters map[string]Cluster
+	// Temporal finds rescale workflows.
+	Temporal RescaleFinder
+	Recorder Recorder
+	// Now is the worker's clock.
+	Now func() time.Time
+	// SearchAttributes is true when they are registered on the namespace.
+	SearchAttributes bool
+}
+
+// Activities are all verbs with what they need.
+type Activities struct{ s Settings }
+
+// New checks the settings.
+func New(s Settings) (*Activities, error) {
+	if s.Now == nil {
+		return nil, fmt.Errorf("activities: no clock")
+	}
+	for name, c := range s.Clusters {
+		if c.Platform == nil {
+			return nil, fmt.Errorf("activities: cluster %q has no platform", name)
+		}
+	}
+	return &Activities{s: s}, nil
+}
+
+// Registry is the part of a worker that takes activities.
+type Registry interface {
+	RegisterActivityWithOptions(a any, o activity.RegisterOptions)
+}
+
+// Register registers every activity under its name.
+func (a *Activities) Register(r Registry) {
+	for name, f := range map[string]any{
+		NameAccept:       a.Accept,
+		NameObserve:      a.Observe,
+		NameDecide:       a.Decide,
+		NamePreflight:    a.Preflight,
+		NameApply:        a.Apply,
+		NameVerify:       a.Verify,
+		NameFindRescale:  a.FindRescale,
+		NameAwaitRescale: a.AwaitRescale,
+	} {
+		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+}
+
+// platform gives the cluster's platform. A worker that does not know the
+// cluster must not pretend: the job holds.
+func (a *Activities) platform(cluster string) (Platform, error) {
+	c, ok := a.s.Clusters[cluster]
+	if !ok {
+		return nil, &core.OpError{
+			Op: "find cluster", Subject: cluster, Err: core.ErrUnreachable,
+			Hint: fmt.Sprintf("this worker's configuration knows %s", known(a.clusterNames())),
+		}
+	}
+	return c.Platform, nil
+}
+
+func (a *Activities) clusterNames() []string {
+	names := make([]string, 0, len(a.s.Clusters))
+	for n := range a.s.Clusters {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func known(names []string) string {
+	if len(names) == 0 {
+		return "no cluster"
+	}
+	out := names[0]
+	for _, n := range names[1:] {
+		out += ", " + n
+	}
+	return out
+}

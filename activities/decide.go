@@ -1,0 +1,46 @@
+package activities
+
+import (
+	"context"
+	"reflect"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+	"flinkscaler/core/strategy"
+)
+
+// Decide judges what was seen: evaluate, stabilize, scale. It is pure but for
+// the clock in its input, runs as a local activity, and its result is in
+// history: a later formula cannot break the replay of a running job.
+func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) {
+	cluster := a.s.Clusters[in.Context.Key.Cluster].Policy
+	p, _, problems := policy.Resolve(Layers(in.Set, in.Input, in.Config, cluster))
+	out := Decided{
+		Interval: p.Interval, VerifyTimeout: p.VerifyTimeout, Backoff: p.Backoff,
+		NoCheckpoints: p.WithoutCheckpoints, ClusterDigest: digestMap(cluster),
+	}
+	if out.ClusterDigest != in.ClusterDigest {
+		out.ClusterChanged, out.ClusterPolicy = true, cluster
+	}
+	decision, memory, keepFrom := strategy.Decide(in.Context, p, problems)
+	out.Decision, out.KeepFrom = decision, keepFrom
+	if !reflect.DeepEqual(memory, in.Context.Memory) {
+		out.Memory = &memory
+	}
+	if a.s.Recorder != nil {
+		a.s.Recorder.Decided(in.Context.Key, decision, a.s.Now())
+	}
+	return out, nil
+}
+
+// Layers names the policy's layers, highest first.
+func Layers(set, input, config, cluster map[string]string) []policy.Layer {
+	return []policy.Layer{
+		{Name: "set-policy", Values: set},
+		{Name: "input", Values: input},
+		{Name: "job configuration", Values: config},
+		{Name: "cluster default", Values: cluster},
+	}
+}
+
+var _ = core.Hold

@@ -1,0 +1,78 @@
+package activities
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"flinkscaler/core"
+)
+
+// Types of application errors. They are part of the compatibility promise.
+const (
+	ErrTypeInvalidInput = "InvalidInput"
+	ErrTypeRefused      = "Refused"
+	ErrTypeGone         = "JobGone"
+	ErrTypeNotAdaptive  = "NotAdaptive"
+	ErrTypeUnauthorized = "Unauthorized"
+	ErrTypeTryAgain     = "TryAgain"
+)
+
+// final is the list of meanings on which a retry of a write is useless.
+var final = []struct { //nolint:gochecknoglobals // a constant table
+	err error
+	typ string
+}{
+	{core.ErrRefused, ErrTypeRefused},
+	{core.ErrNotFound, ErrTypeGone},
+	{core.ErrAmbiguous, ErrTypeRefused},
+	{core.ErrNotAdaptive, ErrTypeNotAdaptive},
+	{core.ErrUnauthorized, ErrTypeUnauthorized},
+}
+
+// toTemporal is the only place that turns a failure into a Temporal error:
+// retryable or not, with a stable type, and quiet where it is expected.
+func toTemporal(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, m := range final {
+		if errors.Is(err, m.err) {
+			return temporal.NewApplicationErrorWithOptions(err.Error(), m.typ, temporal.ApplicationErrorOptions{
+				NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
+			})
+		}
+	}
+	return temporal.NewApplicationErrorWithOptions(err.Error(), ErrTypeTryAgain, temporal.ApplicationErrorOptions{
+		NextRetryDelay: retryDelay(err), Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
+	})
+}
+
+// retryDelay is short where Flink only has to finish something, else the
+// caller's policy decides.
+func retryDelay(err error) time.Duration {
+	if errors.Is(err, core.ErrBusy) {
+		return 500 * time.Millisecond
+	}
+	return 0
+}
+
+// ReasonOf gives the reason that an activity's error carries, or the given one
+// where it carries none.
+func ReasonOf(err error, otherwise core.Reason) core.Reason {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) && app.HasDetails() {
+		var r string
+		if app.Details(&r) == nil && r != "" {
+			return core.Reason(r)
+		}
+	}
+	return otherwise
+}
+
+// IsFinal is true for the error of an activity that says no for good.
+func IsFinal(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.NonRetryable()
+}

@@ -1,0 +1,84 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"flinkscaler/core"
+	"flinkscaler/core/collect"
+	"flinkscaler/core/spec"
+)
+
+// Observe looks at a job once: locate it, read it, make a sample. What cannot
+// be read makes a sample that says so; only a bug makes an error.
+func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observation, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go beat(ctx, awaitBeat)
+	platform, err := a.platform(in.Key.Cluster)
+	if err != nil {
+		return a.unreadable(core.JobRef{Key: in.Key}, err), nil
+	}
+	job, err := platform.Locate(ctx, in.Target)
+	job.Key = in.Key
+	if err != nil {
+		return a.unreadable(core.JobRef{Key: in.Key}, err), nil
+	}
+	m, err := platform.Measure(ctx, job, collect.Wanted)
+	if err != nil {
+		return a.unreadable(job, err), nil
+	}
+	previous := core.Sample{Clock: in.Clock, RunningSince: in.RunningSince}
+	sample, topology := collect.Sample(m, &previous)
+	job.State = m.Status.State
+	out := core.Observation{Sample: sample, Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest}
+	if len(topology.Vertices) > 0 {
+		if d := topology.Digest(); d != in.Digest {
+			out.Digest, out.Topology = d, &topology
+		}
+	}
+	if config := autoscalerKeys(m.Config); m.Config != nil {
+		if d := digestMap(config); d != in.ConfigDigest {
+			out.ConfigDigest, out.Config = d, config
+		}
+	}
+	return out, nil
+}
+
+func (a *Activities) unreadable(job core.JobRef, err error) core.Observation {
+	return core.Observation{Job: job, Sample: core.Sample{
+		At: a.s.Now().UTC(), Fault: core.ReasonFor(err), Note: spec.Cut(err.Error(), maxNote),
+	}}
+}
+
+// maxNote bounds a sentence that goes into history.
+const maxNote = 300
+
+// autoscalerKeys picks the keys of a job's own configuration that concern us.
+func autoscalerKeys(config map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range config {
+		if strings.HasPrefix(k, "job.autoscaler.") || strings.HasPrefix(k, "kubernetes.operator.job.autoscaler.") {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// digestMap is a short stable fingerprint of a map.
+func digestMap(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	h := fnv.New64a()
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b, _ := json.Marshal([2]string{k, m[k]})
+		_, _ = h.Write(b)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}

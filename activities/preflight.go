@@ -1,0 +1,177 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/collect"
+)
+
+// Preflight says whether the decided change may be written now, and what
+// exactly to write. A doubt is an answer with a reason, not an error: nothing
+// was attempted. Only what may pass in a moment (no leader, no answer) is an
+// error, so that Temporal tries again.
+func (a *Activities) Preflight(ctx context.Context, in RescaleInput) (Preflight, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go beat(ctx, awaitBeat)
+	platform, err := a.platform(in.Key.Cluster)
+	if err != nil {
+		return Preflight{}, toTemporal(err)
+	}
+	job, err := platform.Locate(ctx, in.Target)
+	job.Key = in.Key
+	if err != nil {
+		return refuseOrRetry(err)
+	}
+	if job.ID != in.JobID {
+		return no(core.ReasonJobRestarted, "the job has a new id %s since the decision", job.ID), nil
+	}
+	out, err := a.preflightJob(ctx, platform, job, in)
+	if err != nil {
+		return refuseOrRetry(err)
+	}
+	out.Job = job
+	return out, nil
+}
+
+func (a *Activities) preflightJob(ctx context.Context, platform Platform, job core.JobRef, in RescaleInput) (Preflight, error) {
+	status, err := platform.Status(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if r, note := unfit(status, in); r != "" {
+		return no(r, "%s", note), nil
+	}
+	held, err := platform.Wanted(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if r, note := unfitRequirements(held, in); r != "" {
+		return no(r, "%s", note), nil
+	}
+	health, err := platform.Inspect(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	shrinks := shrinks(status.Topology, in.Wanted)
+	if r, note := unhealthy(health, status.Now, in, shrinks); r != "" {
+		return no(r, "%s", note), nil
+	}
+	if shrinks && in.Cause != core.ReasonOverride {
+		if r, note := a.stillFresh(ctx, platform, job); r != "" {
+			return no(r, "%s", note), nil
+		}
+	}
+	return Preflight{
+		Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Wish: held.Want(in.Wanted), LastError: health.LastError,
+	}, nil
+}
+
+// unfit judges the job itself.
+func unfit(s core.JobStatus, in RescaleInput) (core.Reason, string) {
+	if s.State != core.JobRunning {
+		return core.ReasonJobNotRunning, fmt.Sprintf("the job is %s", s.State)
+	}
+	if !s.AllTasksRunning() {
+		return core.ReasonTasksNotRunning, "not all tasks are running"
+	}
+	if len(in.Wanted) != len(s.Topology.Vertices) {
+		return core.ReasonVertexChanged, fmt.Sprintf("the decision knows %d vertices, the job has %d", len(in.Wanted), len(s.Topology.Vertices))
+	}
+	for _, v := range s.Topology.Vertices {
+		p, ok := core.FindSize(in.Wanted, v.ID)
+		if !ok {
+			return core.ReasonVertexChanged, fmt.Sprintf("vertex %s is new since the decision", v.Name)
+		}
+		if p < 1 || (v.MaxParallelism > 0 && p > v.MaxParallelism) {
+			return core.ReasonRefused, fmt.Sprintf("vertex %s cannot run at %d: its max parallelism is %d", v.Name, p, v.MaxParallelism)
+		}
+	}
+	return "", ""
+}
+
+func unfitRequirements(held core.Requirements, in RescaleInput) (core.Reason, string) {
+	if len(held) != len(in.Wanted) {
+		return core.ReasonVertexChanged, fmt.Sprintf("Flink holds requirements for %d vertices, the decision knows %d", len(held), len(in.Wanted))
+	}
+	for _, b := range held {
+		if _, ok := core.FindSize(in.Wanted, b.ID); !ok {
+			return core.ReasonVertexChanged, fmt.Sprintf("Flink holds requirements for vertex %s, which the decision does not know", b.ID)
+		}
+	}
+	return "", ""
+}
+
+// lateAfter is how many checkpoint intervals may pass without a completed
+// checkpoint before it counts as late; lateAtLeast covers short intervals.
+const (
+	lateAfter   = 3
+	lateAtLeast = time.Minute
+)
+
+// unhealthy judges whether a restart now would lose state or progress (I13).
+func unhealthy(h core.JobHealth, now time.Time, in RescaleInput, shrinks bool) (core.Reason, string) {
+	if !h.Checkpointing {
+		if in.NoCheckpoints {
+			return "", ""
+		}
+		return core.ReasonNoCheckpoints, "the job takes no checkpoints"
+	}
+	if h.SavepointInProgress {
+		return core.ReasonBusy, "a savepoint is in progress"
+	}
+	limit := max(lateAfter*h.Interval, lateAtLeast)
+	failing := h.LastFailed.After(h.LastCompleted)
+	late := !h.LastCompleted.IsZero() && now.Sub(h.LastCompleted) > limit
+	if failing && storageTrouble(h.FailureNote) {
+		return core.ReasonStorage, "the newest checkpoint failed: " + h.FailureNote
+	}
+	if (failing || late) && shrinks && in.Cause != core.ReasonOverride {
+		return core.ReasonCheckpoints, fmt.Sprintf("no checkpoint completed for %s", now.Sub(h.LastCompleted).Round(time.Second))
+	}
+	return "", ""
+}
+
+// stillFresh proves that no TaskManager hangs: a frozen one lets the clock of
+// the JobManager move once more, but not twice (I12). Two rounds of metrics
+// cost a few seconds, and only before a scale-down.
+func (a *Activities) stillFresh(ctx context.Context, platform Platform, job core.JobRef) (core.Reason, string) {
+	for range 2 {
+		m, err := platform.Measure(ctx, job, func(core.Vertex, []string) []string { return nil })
+		if err != nil {
+			return core.ReasonFor(err), err.Error()
+		}
+		if s, _ := collect.Sample(m, nil); s.Fault != "" {
+			return s.Fault, s.Note
+		}
+	}
+	return "", ""
+}
+
+func shrinks(t core.Topology, wanted []core.VertexSize) bool {
+	for _, v := range t.Vertices {
+		if p, ok := core.FindSize(wanted, v.ID); ok && p < v.Parallelism {
+			return true
+		}
+	}
+	return false
+}
+
+func no(r core.Reason, format string, args ...any) Preflight {
+	return Preflight{Reason: r, Note: fmt.Sprintf(format, args...)}
+}
+
+// refuseOrRetry turns what is final into an answer and the rest into an error.
+func refuseOrRetry(err error) (Preflight, error) {
+	for _, m := range final {
+		if errors.Is(err, m.err) {
+			return no(core.ReasonFor(err), "%s", err.Error()), nil
+		}
+	}
+	return Preflight{}, toTemporal(err)
+}

@@ -1,0 +1,86 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"flinkscaler/core"
+)
+
+// RescaleFinder looks at rescale workflows. It is the only use that activities
+// make of Temporal itself.
+type RescaleFinder interface {
+	// Find describes the newest run with that id; Exists is false when there
+	// is none. It asks the server's own state, never visibility, which lags.
+	Find(ctx context.Context, in FindRescaleInput) (FoundRescale, error)
+	// Await waits until that run is closed and gives its outcome.
+	Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error)
+}
+
+// Temporal is the RescaleFinder on a Temporal client.
+type Temporal struct{ Client client.Client }
+
+// Find describes the newest rescale of a target.
+func (t Temporal) Find(ctx context.Context, in FindRescaleInput) (FoundRescale, error) {
+	d, err := t.Client.DescribeWorkflowExecution(ctx, in.RescaleID, "")
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return FoundRescale{}, nil
+	}
+	if err != nil {
+		return FoundRescale{}, fmt.Errorf("describe %s: %w", in.RescaleID, err)
+	}
+	info := d.GetWorkflowExecutionInfo()
+	out := FoundRescale{
+		Exists: true, RunID: info.GetExecution().GetRunId(),
+		Open: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
+	}
+	fields := info.GetMemo().GetFields()
+	dc := converter.GetDefaultDataConverter()
+	for key, to := range map[string]any{MemoOwner: &out.Owner, MemoAttempt: &out.Attempt, MemoDecision: &out.DecisionID} {
+		if p, ok := fields[key]; ok {
+			if err := dc.FromPayload(p, to); err != nil {
+				return FoundRescale{}, fmt.Errorf("memo %s of %s: %w", key, in.RescaleID, err)
+			}
+		}
+	}
+	if out.Owner != "" && out.Owner != in.Owner {
+		if out.OwnedElsewhere, err = t.running(ctx, out.Owner); err != nil {
+			return FoundRescale{}, err
+		}
+	}
+	if !out.Open {
+		// A rescale that was terminated has no outcome; the job is simply
+		// looked at again.
+		var o core.Outcome
+		if t.Client.GetWorkflow(ctx, in.RescaleID, out.RunID).Get(ctx, &o) == nil && o.Kind != "" {
+			out.Outcome = &o
+		}
+	}
+	return out, nil
+}
+
+func (t Temporal) running(ctx context.Context, id string) (bool, error) {
+	d, err := t.Client.DescribeWorkflowExecution(ctx, id, "")
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("describe %s: %w", id, err)
+	}
+	return d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}
+
+// Await waits for the outcome of a rescale.
+func (t Temporal) Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error) {
+	var o core.Outcome
+	err := t.Client.GetWorkflow(ctx, in.RescaleID, in.RunID).Get(ctx, &o)
+	return o, err
+}

@@ -1,0 +1,183 @@
+package activities
+
+import (
+	"time"
+
+	"flinkscaler/core"
+)
+
+// Names of the activities, as registered and as seen in the Temporal UI. They
+// are part of the compatibility promise: histories hold them.
+const (
+	NameAccept       = "Accept"
+	NameObserve      = "Observe"
+	NameDecide       = "Decide"
+	NamePreflight    = "Preflight"
+	NameApply        = "Apply"
+	NameVerify       = "Verify"
+	NameFindRescale  = "FindRescale"
+	NameAwaitRescale = "AwaitRescale"
+)
+
+// ObserveInput says what to look at, and what the caller knows already, so
+// that the answer stays small.
+type ObserveInput struct {
+	Key    core.JobKey `json:"key"`
+	Target core.Target `json:"target"`
+	// Digest and ConfigDigest are of the topology and configuration known.
+	Digest       string `json:"digest,omitempty"`
+	ConfigDigest string `json:"configDigest,omitempty"`
+	// Clock is the JobManager's clock in the last sample, and RunningSince the
+	// attempt it belongs to.
+	Clock        core.Reading `json:"clock"`
+	RunningSince time.Time    `json:"run,omitzero"`
+}
+
+// DecideInput is all that a decision may depend on. It is the input of a local
+// activity and therefore not in history; the decision is.
+type DecideInput struct {
+	Context core.JobContext `json:"context"`
+	// Policies are the policy layers that the workflow knows, highest first
+	// without the worker's own: what was set by message, the input, the job's
+	// own configuration.
+	Set    map[string]string `json:"set,omitempty"`
+	Input  map[string]string `json:"input,omitempty"`
+	Config map[string]string `json:"config,omitempty"`
+	// ClusterDigest is of the cluster's default policy as known.
+	ClusterDigest string `json:"clusterDigest,omitempty"`
+}
+
+// Decided is a decision and what the workflow needs to go on.
+type Decided struct {
+	Decision core.Decision `json:"decision"`
+	// Memory is what to remember, nil when unchanged.
+	Memory *core.Memory `json:"memory,omitempty"`
+	// KeepFrom: samples before it never count again.
+	KeepFrom time.Time `json:"keepFrom,omitzero"`
+	// Timing of the loop and of a rescale, from the policy.
+	Interval       time.Duration `json:"interval"`
+	VerifyTimeout  time.Duration `json:"verify"`
+	Backoff        time.Duration `json:"backoff"`
+	NoCheckpoints  bool          `json:"noCheckpoints,omitempty"`
+	ClusterDigest  string        `json:"clusterDigest,omitempty"`
+	ClusterChanged bool          `json:"clusterChanged,omitempty"`
+	// ClusterPolicy is the cluster's default policy, only with ClusterChanged.
+	ClusterPolicy map[string]string `json:"clusterPolicy,omitempty"`
+}
+
+// RescaleInput starts a RescaleFlinkJob.
+type RescaleInput struct {
+	Key    core.JobKey `json:"key"`
+	Target core.Target `json:"target"`
+	// JobID is the Flink job that the decision was made for: another one is
+	// never touched.
+	JobID      string `json:"jobId"`
+	DecisionID string `json:"decision"`
+	Attempt    int    `json:"attempt"`
+	// Owner is the id of the workflow that decided.
+	Owner string `json:"owner"`
+	// Cause is the decision's reason, Note its sentence.
+	Cause core.Reason `json:"cause"`
+	Note  string      `json:"note,omitempty"`
+	// From is what ran when it was decided, Wanted what shall run; both are
+	// complete and sorted.
+	From   []core.VertexSize `json:"from"`
+	Wanted []core.VertexSize `json:"wanted"`
+	// VerifyTimeout bounds the wait for the new size.
+	VerifyTimeout time.Duration `json:"verify"`
+	// NoCheckpoints allows a job without checkpoints to be rescaled.
+	NoCheckpoints bool `json:"noCheckpoints,omitempty"`
+}
+
+// Preflight is the answer of the preflight check. With a Reason, nothing may
+// be written.
+type Preflight struct {
+	Reason core.Reason `json:"reason,omitempty"`
+	Note   string      `json:"note,omitempty"`
+	// Job is the job as found.
+	Job core.JobRef `json:"job"`
+	// Before is what runs, RunningSince since when.
+	Before       []core.VertexSize `json:"before,omitempty"`
+	RunningSince time.Time         `json:"run,omitzero"`
+	// Wish is the complete list of requirements to write.
+	Wish core.Requirements `json:"wish,omitempty"`
+	// LastError is when the job last failed before the rescale.
+	LastError time.Time `json:"lastError,omitzero"`
+	// At is the JobManager's clock at the check.
+	At time.Time `json:"at"`
+}
+
+// ApplyInput is the wish of one decision.
+type ApplyInput struct {
+	Key        core.JobKey       `json:"key"`
+	Job        core.JobRef       `json:"job"`
+	DecisionID string            `json:"decision"`
+	Wish       core.Requirements `json:"wish"`
+}
+
+// ApplyResult says what was done to have the wish in force.
+type ApplyResult struct {
+	// Already is true when Flink held the wish before: nothing was written.
+	Already bool      `json:"already,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// VerifyInput says what to wait for, and until when.
+type VerifyInput struct {
+	Key          core.JobKey       `json:"key"`
+	Target       core.Target       `json:"target"`
+	Job          core.JobRef       `json:"job"`
+	Wanted       []core.VertexSize `json:"wanted"`
+	Before       []core.VertexSize `json:"before"`
+	Wish         core.Requirements `json:"wish"`
+	RunningSince time.Time         `json:"run"`
+	LastError    time.Time         `json:"lastError,omitzero"`
+	// Deadline is absolute: a retry on another worker keeps it.
+	Deadline time.Time `json:"deadline"`
+}
+
+// Verified is what Flink shows after a rescale.
+type Verified struct {
+	Kind      core.OutcomeKind  `json:"kind"`
+	Reason    core.Reason       `json:"reason"`
+	Note      string            `json:"note,omitempty"`
+	Got       []core.VertexSize `json:"got,omitempty"`
+	RunningAt time.Time         `json:"runningAt,omitzero"`
+	// WishHeld is true when the requirements are those that were wished for.
+	WishHeld bool `json:"wishHeld,omitempty"`
+}
+
+// FindRescaleInput names a rescale workflow.
+type FindRescaleInput struct {
+	RescaleID string `json:"rescaleId"`
+	// Owner is the workflow that asks.
+	Owner string `json:"owner"`
+}
+
+// FoundRescale is the newest rescale of a target.
+type FoundRescale struct {
+	// Exists is false when there never was one, or none is kept.
+	Exists bool   `json:"exists,omitempty"`
+	Open   bool   `json:"open,omitempty"`
+	RunID  string `json:"runId,omitempty"`
+	Owner  string `json:"owner,omitempty"`
+	// OwnedElsewhere is true when another workflow started it and still runs.
+	OwnedElsewhere bool   `json:"ownedElsewhere,omitempty"`
+	Attempt        int    `json:"attempt,omitempty"`
+	DecisionID     string `json:"decision,omitempty"`
+	// Outcome is set when it is closed and ended with one.
+	Outcome *core.Outcome `json:"outcome,omitempty"`
+}
+
+// AwaitRescaleInput names an open rescale.
+type AwaitRescaleInput struct {
+	RescaleID string `json:"rescaleId"`
+	RunID     string `json:"runId"`
+}
+
+// Memo keys of a rescale workflow.
+const (
+	MemoOwner    = "owner"
+	MemoAttempt  = "attempt"
+	MemoDecision = "decision"
+)

@@ -1,0 +1,132 @@
+package workflows
+
+import (
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/workflow"
+
+	"flinkscaler/activities"
+	"flinkscaler/core"
+	"flinkscaler/core/spec"
+)
+
+// adopt takes over what an earlier workflow of this job left: the number of
+// the last attempt, and a rescale that is still open.
+func (l *loop) adopt(ctx workflow.Context) error {
+	found, err := l.find(ctx)
+	if err != nil {
+		// Nothing may be started without knowing; the next attempt asks again.
+		workflow.GetLogger(ctx).Warn("could not look for an earlier rescale", "job", l.s.Spec.Key.String(), "error", err)
+		return ctx.Err()
+	}
+	l.s.Attempt = max(l.s.Attempt, found.Attempt)
+	if found.Outcome != nil {
+		l.s.Rescales = []core.Outcome{*found.Outcome}
+	}
+	if found.Open && !found.OwnedElsewhere {
+		l.await(ctx, found)
+	}
+	return nil
+}
+
+// find asks for the newest rescale of the target, and notes another owner.
+func (l *loop) find(ctx workflow.Context) (activities.FoundRescale, error) {
+	found, err := callFindRescale(ctx, activities.FindRescaleInput{
+		RescaleID: spec.RescaleID(l.s.Spec.Key.Cluster, l.s.Spec.Target), Owner: workflow.GetInfo(ctx).WorkflowExecution.ID,
+	})
+	if err != nil {
+		return found, err
+	}
+	l.s.ManagedBy = ""
+	if found.OwnedElsewhere {
+		l.s.ManagedBy = found.Owner
+	}
+	return found, nil
+}
+
+// await follows a rescale that this run did not start.
+func (l *loop) await(ctx workflow.Context, found activities.FoundRescale) {
+	l.s.Open = &OpenRescale{DecisionID: found.DecisionID, Attempt: found.Attempt, RunID: found.RunID, Since: workflow.Now(ctx).UTC()}
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.GoNamed(free, "adopted rescale", func(free workflow.Context) {
+		o, err := callAwaitRescale(free, activities.AwaitRescaleInput{
+			RescaleID: spec.RescaleID(l.s.Spec.Key.Cluster, l.s.Spec.Target), RunID: found.RunID,
+		})
+		l.closed(free, o, err)
+	})
+}
+
+// rescale carries out a change: as a child that outlives this workflow, one
+// open run per target. What is open already is adopted instead.
+func (l *loop) rescale(ctx workflow.Context, d core.Decision) {
+	found, err := l.find(ctx)
+	switch {
+	case err != nil:
+		l.heldBack(core.ReasonUnreachable, "the last rescale could not be looked up: "+rootCause(err))
+		return
+	case found.OwnedElsewhere:
+		l.heldBack(core.ReasonManagedElsewhere, "the target is managed by workflow "+found.Owner)
+		return
+	case found.Open:
+		l.await(ctx, found)
+		l.heldBack(core.ReasonRescaleOpen, "an earlier rescale of the same target is still open")
+		return
+	}
+	l.s.Attempt = max(l.s.Attempt, found.Attempt) + 1
+	if err := l.start(ctx, d); err != nil {
+		l.heldBack(core.ReasonRescaleOpen, "the rescale could not be started: "+rootCause(err))
+	}
+}
+
+// start starts the child and follows it. Both contexts are disconnected: a
+// cancelled parent must not cancel a rescale half-way.
+func (l *loop) start(ctx workflow.Context, d core.Decision) error {
+	in := activities.RescaleInput{
+		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
+		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note,
+		From: l.s.Topology.Sizes(), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints,
+	}
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	free = workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
+		WorkflowID:            spec.RescaleID(in.Key.Cluster, in.Target),
+		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:         fmt.Sprintf("%s of %s, attempt %d", d.Reason, in.Key.Job, in.Attempt),
+		Memo:                  map[string]any{activities.MemoOwner: in.Owner, activities.MemoAttempt: in.Attempt, activities.MemoDecision: in.DecisionID},
+	})
+	child := workflow.ExecuteChildWorkflow(free, RescaleName, in)
+	var exec workflow.Execution
+	if err := child.GetChildWorkflowExecution().Get(free, &exec); err != nil {
+		return err
+	}
+	l.s.Open = &OpenRescale{DecisionID: d.ID, Attempt: in.Attempt, RunID: exec.RunID, Since: workflow.Now(ctx).UTC(), Wanted: in.Wanted}
+	workflow.GoNamed(free, "rescale", func(free workflow.Context) {
+		var o core.Outcome
+		err := child.Get(free, &o)
+		l.closed(free, o, err)
+	})
+	return nil
+}
+
+// closed takes in the outcome of a rescale and has the job looked at soon.
+func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
+	now := workflow.Now(ctx).UTC()
+	if err != nil {
+		o = core.Outcome{Kind: core.Failed, Reason: core.ReasonInternal, Note: "the rescale workflow ended without an outcome: " + rootCause(err), EndedAt: now}
+		if l.s.Open != nil {
+			o.DecisionID, o.Attempt, o.StartedAt, o.Wanted = l.s.Open.DecisionID, l.s.Open.Attempt, l.s.Open.Since, l.s.Open.Wanted
+		}
+	}
+	l.s.ended(o, now)
+	l.changed(ctx)
+}
+
+// heldBack turns the last decision into a hold: it was not carried out.
+func (l *loop) heldBack(r core.Reason, note string) {
+	l.s.Last.Verdict, l.s.Last.Reason, l.s.Last.Note = core.Hold, r, note
+	if n := len(l.s.Decisions); n > 0 {
+		last := &l.s.Decisions[n-1]
+		last.Verdict, last.Reason, last.Note, last.Sizes = core.Hold, r, note, nil
+	}
+}

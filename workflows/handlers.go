@@ -1,0 +1,171 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"flinkscaler/activities"
+	"flinkscaler/core"
+)
+
+// Answer is what an update gives back.
+type Answer struct {
+	// Message says what was done, for a person.
+	Message string `json:"message"`
+	Status  Status `json:"status"`
+}
+
+// orders lists the messages with the description that `temporal workflow
+// metadata` shows.
+func orders() []struct{ name, description string } {
+	return []struct{ name, description string }{
+		{MsgPause, `Change nothing until resumed; observing goes on. {"by": "ann", "reason": "release", "for": "2 h"}, all optional; "until": a time instead of "for".`},
+		{MsgResume, `End a pause. {"by": "ann"}, optional.`},
+		{MsgOverride, `Pin the size: {"parallelism": 4} for all, or {"vertices": {"<vertex id or exact name>": 4}}; optional "for" or "until", "by", "reason".`},
+		{MsgClearOverride, `End an override. {"by": "ann"}, optional.`},
+		{MsgEvaluateNow, `Look and decide now instead of at the next cycle.`},
+	}
+}
+
+// handle registers every query, update and signal. It comes before the first
+// blocking call, so that an early message never meets an unknown name.
+func (l *loop) handle(ctx workflow.Context) error {
+	if err := l.handleQueries(ctx); err != nil {
+		return err
+	}
+	for _, o := range orders() {
+		if err := l.handleUpdate(ctx, o.name, o.description); err != nil {
+			return err
+		}
+		l.signals = append(l.signals, signal{o.name, workflow.GetSignalChannelWithOptions(ctx, o.name, workflow.SignalChannelOptions{Description: o.description})})
+	}
+	workflow.GoNamed(ctx, "signals", l.pump)
+	return nil
+}
+
+type signal struct {
+	name    string
+	channel workflow.ReceiveChannel
+}
+
+// pump takes signals as they come, also while an activity runs.
+func (l *loop) pump(ctx workflow.Context) {
+	sel := workflow.NewSelector(ctx)
+	for _, s := range l.signals {
+		sel.AddReceive(s.channel, func(workflow.ReceiveChannel, bool) { l.drain(ctx, s) })
+	}
+	for {
+		sel.Select(ctx)
+	}
+}
+
+// drain takes everything that waits in a signal's channel. The payload is
+// taken raw: one that does not decode must not block the channel.
+func (l *loop) drain(ctx workflow.Context, s signal) {
+	for {
+		var raw converter.RawValue
+		if !s.channel.ReceiveAsync(&raw) {
+			return
+		}
+		l.receive(ctx, s.name, raw)
+	}
+}
+
+// drainAll empties every channel; nothing may be left at continue-as-new.
+func (l *loop) drainAll(ctx workflow.Context) {
+	for _, s := range l.signals {
+		l.drain(ctx, s)
+	}
+}
+
+// receive applies a signal; a malformed one is kept as rejected and shown.
+func (l *loop) receive(ctx workflow.Context, name string, raw converter.RawValue) {
+	now := workflow.Now(ctx).UTC()
+	m, problems := decode(name, data(raw), now)
+	if len(problems) > 0 {
+		l.s.reject(ctx, name, problems)
+		workflow.GetLogger(ctx).Warn("signal rejected, nothing was done", "job", l.s.Spec.Key.String(), "message", name, "error", joined(problems))
+		l.changed(ctx)
+		return
+	}
+	l.order(ctx, m)
+}
+
+// order applies a message once per id and wakes the loop.
+func (l *loop) order(ctx workflow.Context, m message) string {
+	if !l.s.first(m.ID) {
+		return "this message id was already carried out"
+	}
+	now := workflow.Now(ctx).UTC()
+	text := l.s.apply(m, now)
+	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", text)
+	if m.Name != MsgPause {
+		l.hurry(now)
+	}
+	l.changed(ctx)
+	return text
+}
+
+func (l *loop) handleUpdate(ctx workflow.Context, name, description string) error {
+	return workflow.SetUpdateHandlerWithOptions(ctx, name,
+		func(ctx workflow.Context, raw converter.RawValue) (Answer, error) {
+			m, problems := decode(name, data(raw), workflow.Now(ctx).UTC())
+			if len(problems) > 0 {
+				return Answer{}, invalid(problems)
+			}
+			m.ID = workflow.GetCurrentUpdateInfo(ctx).ID
+			text := l.order(ctx, m)
+			return Answer{Message: text, Status: l.s.status()}, nil
+		},
+		workflow.UpdateHandlerOptions{
+			Description: description,
+			Validator: func(ctx workflow.Context, raw converter.RawValue) error {
+				if _, problems := decode(name, data(raw), workflow.Now(ctx).UTC()); len(problems) > 0 {
+					return invalid(problems)
+				}
+				return nil
+			},
+		})
+}
+
+func (l *loop) handleQueries(ctx workflow.Context) error {
+	for _, q := range []struct {
+		name, description string
+		handler           any
+	}{
+		{QueryStatus, "What it does now, and why.", func() (Status, error) { return l.s.status(), nil }},
+		{QueryExplain, "The last decision with its arithmetic, as lines of text.", func() ([]string, error) { return l.s.explain(), nil }},
+		{QueryHistory, "Decisions and rescales, oldest first; rows of equal decisions are one entry.", func() (History, error) { return l.s.history(), nil }},
+		{QueryPolicy, "Every policy key with its value and where it comes from.", func() (Policy, error) { return l.s.policy(), nil }},
+	} {
+		if err := workflow.SetQueryHandlerWithOptions(ctx, q.name, q.handler, workflow.QueryHandlerOptions{Description: q.description}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// data gives the bytes of a payload, nil for none.
+func data(raw converter.RawValue) []byte { return raw.Payload().GetData() }
+
+// invalid is the one error for bad input: it lists every problem.
+func invalid(problems []core.Problem) error {
+	return temporal.NewApplicationErrorWithOptions(joined(problems), activities.ErrTypeInvalidInput, temporal.ApplicationErrorOptions{
+		NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{problems},
+	})
+}
+
+func joined(problems []core.Problem) string {
+	lines := make([]string, 0, len(problems))
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return fmt.Sprintf("%d problems:\n  %s", len(lines), strings.Join(lines, "\n  "))
+}

@@ -1,0 +1,223 @@
+package workflows
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+	"flinkscaler/core/spec"
+)
+
+// message is a decoded order of an operator.
+type message struct {
+	Name   string
+	By     string
+	Reason string
+	ID     string
+	// Until is when the order ends, zero for never.
+	Until time.Time
+	// Parallelism and Vertices are of an override.
+	Parallelism int
+	Vertices    []core.VertexSize
+}
+
+// maxMessage bounds a message: anything longer is no order of a person.
+const maxMessage = 64 << 10
+
+// decode reads a message strictly: every problem at once. No payload at all is
+// an order without fields, which pause, resume, clear-override and
+// evaluate-now take.
+func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
+	m := message{Name: name}
+	if len(raw) > maxMessage {
+		return m, []core.Problem{{Path: name, Message: fmt.Sprintf("is %d bytes long, at most %d are read", len(raw), maxMessage)}}
+	}
+	raw = spec.Unwrap(raw)
+	if name != MsgOverride && (len(raw) == 0 || string(raw) == "null") {
+		return m, nil
+	}
+	fields, problem := spec.Object(name, raw)
+	if problem != nil {
+		return m, []core.Problem{*problem}
+	}
+	d := decoder{name: name, now: now, m: &m}
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		d.field(k, fields[k])
+	}
+	d.check(fields)
+	return m, d.problems
+}
+
+// decoder collects the problems of one message.
+type decoder struct {
+	name     string
+	now      time.Time
+	m        *message
+	problems []core.Problem
+}
+
+func (d *decoder) bad(path, format string, args ...any) {
+	d.problems = append(d.problems, core.Problem{Path: d.name + "." + path, Message: fmt.Sprintf(format, args...)})
+}
+
+// knownFields lists what each message takes.
+func knownFields(name string) []string {
+	switch name {
+	case MsgPause:
+		return []string{"by", "for", "id", "reason", "until"}
+	case MsgOverride:
+		return []string{"by", "for", "id", "parallelism", "reason", "until", "vertices"}
+	}
+	return []string{"by", "id", "reason"}
+}
+
+func (d *decoder) field(k string, raw json.RawMessage) {
+	if !slices.Contains(knownFields(d.name), k) {
+		d.bad(k, "unknown field; known are %s", strings.Join(knownFields(d.name), ", "))
+		return
+	}
+	switch k {
+	case "by":
+		d.m.By = d.text(k, raw)
+	case "reason":
+		d.m.Reason = d.text(k, raw)
+	case "id":
+		d.m.ID = d.text(k, raw)
+	case "for":
+		d.period(raw)
+	case "until":
+		d.until(raw)
+	case "parallelism":
+		d.m.Parallelism = d.size(k, raw)
+	case "vertices":
+		d.vertices(raw)
+	}
+}
+
+// maxText bounds names and reasons: they are kept and shown.
+const maxText = 200
+
+func (d *decoder) text(k string, raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		d.bad(k, "must be a string, got %s", spec.Cut(string(raw), 60))
+	}
+	if len(s) > maxText {
+		d.bad(k, "must have at most %d bytes", maxText)
+	}
+	return s
+}
+
+// maxPeriod bounds an order's life: a year is for ever by mistake.
+const maxPeriod = 366 * 24 * time.Hour
+
+func (d *decoder) period(raw json.RawMessage) {
+	p, err := policy.ParseDuration(d.text("for", raw))
+	switch {
+	case err != nil:
+		d.bad("for", "must be a duration such as \"30 min\": %v", err)
+	case p <= 0 || p > maxPeriod:
+		d.bad("for", "must be more than 0 and at most a year")
+	default:
+		d.m.Until = d.now.Add(p)
+	}
+}
+
+func (d *decoder) until(raw json.RawMessage) {
+	t, err := time.Parse(time.RFC3339, d.text("until", raw))
+	switch {
+	case err != nil:
+		d.bad("until", "must be a time such as \"2026-11-30T08:00:00Z\"")
+	case !t.After(d.now):
+		d.bad("until", "is in the past")
+	case t.Sub(d.now) > maxPeriod:
+		d.bad("until", "must be within a year")
+	default:
+		d.m.Until = t.UTC()
+	}
+}
+
+// maxSize is Flink's own limit of a parallelism.
+const maxSize = 1 << 15
+
+func (d *decoder) size(k string, raw json.RawMessage) int {
+	var n int
+	if json.Unmarshal(raw, &n) != nil || n < 1 || n > maxSize {
+		d.bad(k, "must be a whole number from 1 to %d, got %s", maxSize, spec.Cut(string(raw), 60))
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) vertices(raw json.RawMessage) {
+	fields, problem := spec.Object(d.name+".vertices", raw)
+	if problem != nil {
+		d.problems = append(d.problems, *problem)
+		return
+	}
+	if len(fields) == 0 {
+		d.bad("vertices", "must name at least one vertex")
+	}
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		d.m.Vertices = append(d.m.Vertices, core.VertexSize{ID: k, Parallelism: d.size(fmt.Sprintf("vertices[%q]", k), fields[k])})
+	}
+}
+
+// check looks at the fields together.
+func (d *decoder) check(fields map[string]json.RawMessage) {
+	_, period := fields["for"]
+	_, until := fields["until"]
+	if period && until {
+		d.bad("for", "and until exclude each other")
+	}
+	if d.name != MsgOverride {
+		return
+	}
+	_, all := fields["parallelism"]
+	_, some := fields["vertices"]
+	if all == some {
+		d.bad("parallelism", "or vertices must be given, one of them")
+	}
+}
+
+// apply carries out a decoded message on the state and says what it did.
+func (s *State) apply(m message, now time.Time) string {
+	switch m.Name {
+	case MsgPause:
+		s.Pause = &core.Pause{By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
+		return "paused" + untilText(m.Until)
+	case MsgResume:
+		if s.Pause == nil {
+			return "was not paused"
+		}
+		s.Pause = nil
+		return "resumed"
+	case MsgOverride:
+		s.Override = &core.Override{Parallelism: m.Parallelism, Vertices: m.Vertices, By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
+		if s.Pause != nil {
+			return "override is set" + untilText(m.Until) + "; the job is paused, it takes effect when it is resumed"
+		}
+		return "override is set" + untilText(m.Until)
+	case MsgClearOverride:
+		if s.Override == nil {
+			return "there was no override"
+		}
+		s.Override = nil
+		return "override is cleared"
+	case MsgEvaluateNow:
+		return "evaluating now"
+	}
+	return ""
+}
+
+func untilText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " until " + t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,305 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+)
+
+// Names of the metrics that workflows count; the SDK adds its own labels.
+const (
+	MetricDecisions = "flink_autoscaler_decisions"
+	MetricRescales  = "flink_autoscaler_rescales"
+)
+
+// Health is the state of a job's management in one word.
+type Health string
+
+// The states of the management.
+const (
+	Starting  Health = "starting"  // nothing was seen yet
+	Watching  Health = "watching"  // all is well, or a change waits for its time
+	Rescaling Health = "rescaling" // a rescale is under way
+	Paused    Health = "paused"    // an operator wants no changes
+	Blocked   Health = "blocked"   // held for a reason that needs a look
+	JobGone   Health = "job-gone"  // there is no such job now
+)
+
+// Status is the answer of the query "status".
+type Status struct {
+	Cluster string      `json:"cluster"`
+	Job     string      `json:"job"`
+	State   Health      `json:"state"`
+	Reason  core.Reason `json:"reason,omitempty"`
+	Note    string      `json:"note,omitempty"`
+	// Since is when the present reason began.
+	Since        time.Time `json:"since,omitzero"`
+	FlinkJobID   string    `json:"flinkJobId,omitempty"`
+	FlinkVersion string    `json:"flinkVersion,omitempty"`
+	// Parallelism is that of the largest vertex.
+	Parallelism int            `json:"parallelism"`
+	Vertices    []VertexStatus `json:"vertices,omitempty"`
+	// Lag is the number of waiting records, LagSeconds how long the sources
+	// would need for it at the rate at which records arrive.
+	Lag            core.Reading   `json:"lag"`
+	LagSeconds     core.Reading   `json:"lagSeconds"`
+	Rate           core.Reading   `json:"recordsPerSecond"`
+	Pause          *core.Pause    `json:"pause,omitempty"`
+	Override       *core.Override `json:"override,omitempty"`
+	Rescale        *OpenRescale   `json:"rescale,omitempty"`
+	LastRescale    *core.Outcome  `json:"lastRescale,omitempty"`
+	RetryAfter     time.Time      `json:"retryAfter,omitzero"`
+	LastDecision   string         `json:"lastDecision,omitempty"`
+	LastDecisionAt time.Time      `json:"lastDecisionAt,omitzero"`
+	NextEvaluation time.Time      `json:"nextEvaluation,omitzero"`
+	Interval       string         `json:"interval"`
+	Cycle          int            `json:"cycle"`
+	Runs           int            `json:"runs"`
+	Rejected       []Rejected     `json:"rejectedSignals,omitempty"`
+}
+
+// VertexStatus is one vertex in a Status.
+type VertexStatus struct {
+	ID          string       `json:"id"`
+	Name        string       `json:"name"`
+	Parallelism int          `json:"parallelism"`
+	Wanted      int          `json:"wanted,omitempty"`
+	Load        core.Reading `json:"load"`
+	// Rate is what has to be done, TrueRate what could be done at full load.
+	Rate     core.Reading `json:"recordsPerSecond"`
+	TrueRate core.Reading `json:"trueProcessingRate"`
+	Lag      core.Reading `json:"lag"`
+	Why      core.Reason  `json:"why,omitempty"`
+}
+
+// History is the answer of the query "history".
+type History struct {
+	Decisions []Record       `json:"decisions"`
+	Rescales  []core.Outcome `json:"rescales"`
+}
+
+// Policy is the answer of the query "policy".
+type Policy struct {
+	Keys     []policy.Origin `json:"keys"`
+	Problems []core.Problem  `json:"problems,omitempty"`
+}
+
+func (s *State) status() Status {
+	out := Status{
+		Cluster: s.Spec.Key.Cluster, Job: s.Spec.Key.Job, State: s.health(), Reason: s.Last.Reason, Note: s.Last.Note,
+		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
+		Pause: s.Pause, Override: s.Override, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
+		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Rejected: s.Rejected,
+	}
+	if n := len(s.Decisions); n > 0 {
+		out.Since = s.Decisions[n-1].At
+	}
+	if n := len(s.Rescales); n > 0 {
+		out.LastRescale = &s.Rescales[n-1]
+	}
+	out.Lag, out.Rate = s.sources()
+	if rate, ok := out.Rate.Value(); ok && rate > 0 {
+		out.LagSeconds = out.Lag.Map(func(lag float64) float64 { return lag / rate })
+	}
+	return out
+}
+
+// health puts the state into one word.
+func (s *State) health() Health {
+	switch {
+	case s.Open != nil:
+		return Rescaling
+	case s.Last.ID == "":
+		return Starting
+	case s.Last.Reason == core.ReasonJobGone:
+		return JobGone
+	case s.Pause != nil:
+		return Paused
+	}
+	switch s.Last.Reason {
+	case core.ReasonScaleUp, core.ReasonScaleDown, core.ReasonOverride, core.ReasonWithinTarget, core.ReasonAtLimit,
+		core.ReasonStabilizing, core.ReasonWindowNotFull, core.ReasonDownDelayed, core.ReasonPaused, core.ReasonScalingDisabled,
+		core.ReasonExcluded, core.ReasonRescaleOpen:
+		return Watching
+	}
+	return Blocked
+}
+
+func (s *State) parallelism() int {
+	p := 0
+	for _, v := range s.Topology.Vertices {
+		p = max(p, v.Parallelism)
+	}
+	return p
+}
+
+// vertices lists the vertices from source to sink.
+func (s *State) vertices() []VertexStatus {
+	out := make([]VertexStatus, 0, len(s.Topology.Vertices))
+	for _, v := range s.Topology.Ordered() {
+		row := VertexStatus{ID: v.ID, Name: v.Name, Parallelism: v.Parallelism}
+		for _, d := range s.Last.Vertices {
+			if d.ID == v.ID {
+				row.Wanted, row.Load, row.Rate, row.TrueRate, row.Lag, row.Why = d.Wanted, d.Load, d.TargetRate, d.TrueRate, d.Lag, d.Why
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// sources sums lag and rate over the sources of the last decision.
+func (s *State) sources() (lag, rate core.Reading) {
+	for _, v := range s.Topology.Vertices {
+		if !v.IsSource() {
+			continue
+		}
+		for _, d := range s.Last.Vertices {
+			if d.ID == v.ID {
+				lag, rate = add(lag, d.Lag), add(rate, d.TargetRate)
+			}
+		}
+	}
+	return lag, rate
+}
+
+// add sums readings; what is absent adds nothing.
+func add(a, b core.Reading) core.Reading {
+	x, ok := a.Value()
+	if !ok {
+		return b
+	}
+	return core.Read(x + b.Or(0))
+}
+
+// explain gives the last decision as lines of text.
+func (s *State) explain() []string {
+	if s.Last.ID == "" {
+		return []string{"nothing is decided yet"}
+	}
+	return strings.Split(strings.TrimRight(s.Last.Text(s.Topology), "\n"), "\n")
+}
+
+func (s *State) history() History {
+	return History{Decisions: s.Decisions, Rescales: s.Rescales}
+}
+
+// policy resolves the layers as Decide does, to show where values come from.
+func (s *State) policy() Policy {
+	_, origins, problems := policy.Resolve(s.layers())
+	return Policy{Keys: origins, Problems: problems}
+}
+
+// details are the Markdown lines in the Temporal UI.
+func (s *State) details() string {
+	st := s.status()
+	lines := []string{fmt.Sprintf("**%s** %s", st.State, s.headline())}
+	if len(st.Vertices) > 0 {
+		lines = append(lines, "", "| vertex | parallelism | load | records/s | could do | lag |", "|---|---|---|---|---|---|")
+		for i, v := range st.Vertices {
+			if i == maxDetailRows {
+				lines = append(lines, fmt.Sprintf("| and %d more | | | | | |", len(st.Vertices)-i))
+				break
+			}
+			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", cell(v.Name), sizeCell(v), percent(v.Load), number(v.Rate), number(v.TrueRate), number(v.Lag)))
+		}
+	}
+	lines = append(lines, "")
+	lines = append(lines, s.orders()...)
+	if st.LastRescale != nil {
+		lines = append(lines, fmt.Sprintf("- last rescale: **%s** (%s) %s", st.LastRescale.Kind, clock(st.LastRescale.EndedAt), st.LastRescale.Note))
+	}
+	if !st.NextEvaluation.IsZero() {
+		lines = append(lines, fmt.Sprintf("- next evaluation %s, every %s", clock(st.NextEvaluation), s.Interval))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxDetailRows keeps the details readable for large jobs.
+const maxDetailRows = 20
+
+func (s *State) headline() string {
+	if s.Last.ID == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s", s.Last.Reason, s.Last.Note)
+}
+
+// orders says what operators ordered, and what of it was refused.
+func (s *State) orders() []string {
+	var out []string
+	if p := s.Pause; p != nil {
+		out = append(out, fmt.Sprintf("- **paused**%s%s since %s%s", by(p.By), because(p.Reason), clock(p.Since), untilText(p.Until)))
+	}
+	if o := s.Override; o != nil {
+		out = append(out, fmt.Sprintf("- **override**%s%s since %s%s", by(o.By), because(o.Reason), clock(o.Since), untilText(o.Until)))
+	}
+	if n := len(s.Rejected); n > 0 {
+		r := s.Rejected[n-1]
+		out = append(out, fmt.Sprintf("- rejected signal `%s` (%s): %s", r.Message, clock(r.At), cell(joined(r.Problems))))
+	}
+	return out
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + cell(who)
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + cell(why) + ")"
+}
+
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
+
+// cell keeps a text from breaking a Markdown table.
+func cell(s string) string {
+	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(s)
+}
+
+func sizeCell(v VertexStatus) string {
+	if v.Wanted != 0 && v.Wanted != v.Parallelism {
+		return fmt.Sprintf("%d (would be %d)", v.Parallelism, v.Wanted)
+	}
+	return fmt.Sprint(v.Parallelism)
+}
+
+func percent(r core.Reading) string {
+	if v, ok := r.Value(); ok {
+		return fmt.Sprintf("%.0f %%", v*100)
+	}
+	return "–"
+}
+
+func number(r core.Reading) string {
+	if v, ok := r.Value(); ok {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return "–"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// sizesText shows the vertices that change.
+func sizesText(from, to []core.VertexSize) string {
+	var lines []string
+	for _, t := range to {
+		if f, ok := core.FindSize(from, t.ID); !ok || f != t.Parallelism {
+			lines = append(lines, fmt.Sprintf("- `%s` %d -> %d", t.ID, f, t.Parallelism))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,225 @@
+package workflows
+
+import (
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"flinkscaler/core"
+	"flinkscaler/core/collect"
+	"flinkscaler/core/spec"
+)
+
+// Bounds of what a workflow keeps (I10).
+const (
+	maxWindowBytes = 256 << 10
+	maxDecisions   = 50
+	maxRescales    = 20
+	maxRejected    = 10
+	maxMessageIDs  = 100
+)
+
+// State is everything that a ScaleFlinkJob knows. It is the only thing carried
+// over continue-as-new, whole (I9): every field is exported and survives JSON.
+// Changes are additive.
+type State struct {
+	Version int `json:"version"`
+	// Spec is what the operator asked for.
+	Spec             spec.Spec `json:"spec"`
+	SearchAttributes bool      `json:"searchAttributes,omitempty"`
+	StartedAt        time.Time `json:"startedAt"`
+	// Cycle counts the evaluations of this job's life, Runs its workflow runs.
+	Cycle int `json:"cycle"`
+	Runs  int `json:"runs"`
+
+	// What is known of the job.
+	Job          core.JobRef       `json:"job"`
+	Topology     core.Topology     `json:"topology"`
+	Digest       string            `json:"digest,omitempty"`
+	Config       map[string]string `json:"config,omitempty"`
+	ConfigDigest string            `json:"configDigest,omitempty"`
+	// Cluster is the cluster's default policy in the worker's configuration.
+	Cluster       map[string]string `json:"cluster,omitempty"`
+	ClusterDigest string            `json:"clusterDigest,omitempty"`
+	Window        []core.Sample     `json:"window,omitempty"`
+	// Misses counts samples in a row that were no evidence.
+	Misses int `json:"misses,omitempty"`
+
+	// What was decided, and what came of it.
+	Memory     core.Memory    `json:"memory"`
+	Last       core.Decision  `json:"last"`
+	Decisions  []Record       `json:"decisions,omitempty"`
+	Rescales   []core.Outcome `json:"rescales,omitempty"`
+	Attempt    int            `json:"attempt"`
+	RetryAfter time.Time      `json:"retryAfter,omitzero"`
+	// Open is the rescale under way; never set across continue-as-new.
+	Open *OpenRescale `json:"open,omitempty"`
+	// ManagedBy is another workflow that owns the target.
+	ManagedBy string `json:"managedBy,omitempty"`
+
+	// What operators ordered.
+	Pause    *core.Pause    `json:"pause,omitempty"`
+	Override *core.Override `json:"override,omitempty"`
+	Rejected []Rejected     `json:"rejected,omitempty"`
+	Messages []string       `json:"messages,omitempty"`
+
+	// Timing, from the policy of the last decision.
+	Interval      time.Duration `json:"interval"`
+	VerifyTimeout time.Duration `json:"verify"`
+	Backoff       time.Duration `json:"backoff"`
+	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
+	NextAt        time.Time     `json:"nextAt"`
+}
+
+// OpenRescale is a rescale that has not ended.
+type OpenRescale struct {
+	DecisionID string            `json:"decision"`
+	Attempt    int               `json:"attempt"`
+	RunID      string            `json:"runId,omitempty"`
+	Since      time.Time         `json:"since"`
+	Wanted     []core.VertexSize `json:"wanted,omitempty"`
+}
+
+// Record is one decision in the history, or a row of equal ones.
+type Record struct {
+	ID      string            `json:"id"`
+	At      time.Time         `json:"at"`
+	LastAt  time.Time         `json:"lastAt"`
+	Count   int               `json:"count"`
+	Verdict core.Verdict      `json:"verdict"`
+	Reason  core.Reason       `json:"reason"`
+	Note    string            `json:"note,omitempty"`
+	Sizes   []core.VertexSize `json:"sizes,omitempty"`
+}
+
+// Rejected is a signal that could not be used.
+type Rejected struct {
+	At       time.Time      `json:"at"`
+	Message  string         `json:"message"`
+	Problems []core.Problem `json:"problems"`
+}
+
+// observe takes in what was seen.
+func (s *State) observe(o core.Observation) {
+	if o.Job.ID != "" {
+		s.Job = o.Job
+	}
+	if o.Topology != nil {
+		s.Topology, s.Digest = *o.Topology, o.Digest
+	}
+	if o.ConfigDigest != s.ConfigDigest {
+		s.Config, s.ConfigDigest = o.Config, o.ConfigDigest
+	}
+	s.Misses++
+	if o.Sample.Fault == "" {
+		s.Misses = 0
+	}
+	s.Window = collect.Trim(append(s.Window, o.Sample), maxWindowBytes)
+}
+
+// forget drops the samples that never count again.
+func (s *State) forget(before time.Time) {
+	s.Window = slices.DeleteFunc(s.Window, func(x core.Sample) bool { return x.At.Before(before) })
+}
+
+// decided takes in a decision; a row of equal ones is one record.
+func (s *State) decided(d core.Decision) {
+	s.Last = d
+	r := Record{ID: d.ID, At: d.At, LastAt: d.At, Count: 1, Verdict: d.Verdict, Reason: d.Reason, Note: d.Note}
+	if d.Verdict == core.Change {
+		r.Sizes = d.Sizes()
+	}
+	if n := len(s.Decisions); n > 0 && r.Verdict == core.Hold {
+		if last := &s.Decisions[n-1]; last.Verdict == core.Hold && last.Reason == r.Reason {
+			last.LastAt, last.Note, last.Count = d.At, d.Note, last.Count+1
+			return
+		}
+	}
+	s.Decisions = tail(append(s.Decisions, r), maxDecisions)
+}
+
+// ended takes in the outcome of a rescale. After one that did not succeed the
+// next may start only after a while: longer when something was written.
+func (s *State) ended(o core.Outcome, now time.Time) {
+	s.Open = nil
+	s.Rescales = tail(append(s.Rescales, o), maxRescales)
+	s.Attempt = max(s.Attempt, o.Attempt)
+	s.RetryAfter = time.Time{}
+	if o.Kind == core.Applied {
+		return
+	}
+	wait := s.Backoff
+	if o.Kind == core.Rejected && o.WrittenAt.IsZero() {
+		wait = min(wait, 2*s.Interval)
+	}
+	s.RetryAfter = now.Add(wait)
+}
+
+// expire ends what has run out, and says whether something did.
+func (s *State) expire(now time.Time) (ended []string) {
+	if s.Pause != nil && passed(s.Pause.Until, now) {
+		s.Pause = nil
+		ended = append(ended, MsgPause)
+	}
+	if s.Override != nil && passed(s.Override.Until, now) {
+		s.Override = nil
+		ended = append(ended, MsgOverride)
+	}
+	if passed(s.RetryAfter, now) {
+		s.RetryAfter = time.Time{}
+	}
+	return ended
+}
+
+// nextExpiry is the earliest end of an order, zero for none.
+func (s *State) nextExpiry() time.Time {
+	var next time.Time
+	for _, t := range []time.Time{until(s.Pause), untilOverride(s.Override)} {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next
+}
+
+func until(p *core.Pause) time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.Until
+}
+
+func untilOverride(o *core.Override) time.Time {
+	if o == nil {
+		return time.Time{}
+	}
+	return o.Until
+}
+
+func passed(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
+
+// reject keeps a signal that could not be used, for all to see.
+func (s *State) reject(ctx workflow.Context, message string, problems []core.Problem) {
+	s.Rejected = tail(append(s.Rejected, Rejected{At: workflow.Now(ctx).UTC(), Message: message, Problems: problems}), maxRejected)
+}
+
+// first is true the first time a message id is seen; an empty id always is.
+func (s *State) first(id string) bool {
+	if id == "" {
+		return true
+	}
+	if slices.Contains(s.Messages, id) {
+		return false
+	}
+	s.Messages = tail(append(s.Messages, id), maxMessageIDs)
+	return true
+}
+
+// tail keeps the last n.
+func tail[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	return slices.Clone(list[len(list)-n:])
+}
