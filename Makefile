@@ -1,0 +1,92 @@
+# flinkscaler. `make` alone shows what there is.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+export GOFLAGS ?= -buildvcs=false
+export CGO_ENABLED ?= 0
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+ENSURE := go run ./tools/ensure
+# timed NAME COMMAND: runs it and prints how long it took.
+timed = @start=$$(date +%s); ( $(2) ); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
+
+.PHONY: help
+help: ## Show this help
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: ## Watch a Flink job being scaled (DEMO=60s ends by itself; FLINK=2.3.0 uses a real Flink)
+	@$(ENSURE) temporal $(if $(FLINK),flink:$(FLINK) testjob)
+	@go build -o bin/ -ldflags '$(LDFLAGS)' ./worker ./internal/demo/cmd/flinkscaler-demo && mv bin/worker bin/flinkscaler-worker
+	@exec bin/flinkscaler-demo $(if $(DEMO),--for $(DEMO)) $(if $(FLINK),--flink $(FLINK))
+
+.PHONY: test
+test: ## Everything that needs no real Flink: unit tests, and a real Temporal server with a simulated Flink
+	@$(ENSURE) temporal tctl
+	$(call timed,test,go test -tags integration -timeout 20m ./...)
+
+.PHONY: unit
+unit: ## Unit tests only: nothing real, seconds
+	$(call timed,unit,go test -timeout 10m ./...)
+
+.PHONY: e2e
+e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
+	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob
+	$(call timed,e2e,go test -tags e2e -count 1 -p 1 -timeout 60m ./e2e/... ./adapters/flink/... ./internal/flinklocal/...)
+
+.PHONY: e2e-needs
+e2e-needs:
+	@for t in java javac python3 mvn; do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
+	  if [ -n "$$missing" ]; then echo "make e2e needs on the PATH:$$missing"; exit 1; fi
+
+.PHONY: build
+build: ## Build the worker and the starter into bin/
+	go build -trimpath -o bin/flinkscaler-worker -ldflags '$(LDFLAGS)' ./worker
+	go build -trimpath -o bin/flinkscaler -ldflags '$(LDFLAGS)' ./starter
+
+.PHONY: tools
+tools: ## Build or fetch everything the tests need, into the cache
+	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob
+
+.PHONY: fmt
+fmt: ## Format the code
+	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: check
+check: ## Format, vet, staticcheck, workflowcheck, architecture, generated files
+	@bash tools/check.sh
+
+.PHONY: generate
+generate: ## Write the generated references anew
+	go run ./internal/docgen
+
+.PHONY: fuzz
+fuzz: ## Fuzz each target for FUZZTIME (60s)
+	@bash tools/fuzz.sh $(or $(FUZZTIME),60s)
+
+.PHONY: race
+race: ## Unit tests with the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -timeout 20m ./...
+
+.PHONY: bench
+bench: ## Costs of an idle cycle on a real Temporal server
+	@$(ENSURE) temporal
+	go test -tags integration -run '^$$' -bench . -benchtime 1x ./bench/...
+
+.PHONY: record
+record: ## Record golden histories of the present workflows for the replay test
+	@$(ENSURE) temporal
+	go test -tags integration -count 1 -run TestRecordHistories ./e2e/... -args -record
+
+.PHONY: up
+up: ## Temporal with PostgreSQL and UI, a Flink session cluster and the worker, in Docker
+	docker compose up --build --detach --wait
+
+.PHONY: down
+down: ## End what `make up` started
+	docker compose down --volumes
+
+.PHONY: clean
+clean: ## Remove what was built here (the cache stays)
+	rm -rf bin

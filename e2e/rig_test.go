@@ -1,0 +1,215 @@
+//go:build integration || e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"sigs.k8s.io/yaml"
+
+	"flinkscaler/internal/child"
+	"flinkscaler/internal/devserver"
+	"flinkscaler/workflows"
+)
+
+// patience is how long a condition may take: machines are shared and slow.
+const patience = 3 * time.Minute
+
+// rig is a whole installation: Temporal server, worker, a proxy in front of
+// Flink that counts and can hold writes.
+type rig struct {
+	t      *testing.T
+	dir    string
+	server *devserver.Server
+	worker *child.Process
+	client client.Client
+	proxy  *proxy
+	http   int
+}
+
+// rigOptions say how an installation differs from the plain one.
+type rigOptions struct {
+	attributes bool
+	ui         bool
+	// cluster is the cluster's default policy.
+	cluster map[string]string
+}
+
+// newRig starts everything for a Flink cluster at the given address.
+func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), proxy: newProxy(t, flinkURL)}
+	ports, err := child.FreePorts(1)
+	must(t, err)
+	r.http = ports[0]
+	var attributes []string
+	if o.attributes {
+		attributes = []string{workflows.AttrCluster + "=Keyword", workflows.AttrState + "=Keyword", workflows.AttrParallelism + "=Int", workflows.AttrLastRescale + "=Datetime"}
+	}
+	r.server, err = devserver.Start(t.Context(), devserver.Options{Temporal: bin.temporal, Dir: filepath.Join(r.dir, "temporal"), UI: o.ui, Attributes: attributes})
+	must(t, err)
+	t.Cleanup(func() { _ = r.server.Close() })
+	r.client, err = client.Dial(client.Options{HostPort: r.server.Address(), Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))})
+	must(t, err)
+	t.Cleanup(r.client.Close)
+	r.writeConfig(o)
+	r.worker, err = child.Start(child.Command{
+		Name: "worker", Path: bin.worker, Args: []string{"--config", r.config()}, LogDir: r.dir, Dir: r.dir, Env: r.env(),
+	})
+	must(t, err)
+	t.Cleanup(func() {
+		_ = r.worker.Kill()
+		if t.Failed() {
+			t.Logf("worker: %s", r.worker.Tail())
+		}
+	})
+	return r
+}
+
+func (r *rig) config() string { return filepath.Join(r.dir, "worker.yaml") }
+
+func (r *rig) writeConfig(o rigOptions) {
+	r.t.Helper()
+	b, err := yaml.Marshal(map[string]any{
+		"http":             map[string]any{"listen": "127.0.0.1:" + strconv.Itoa(r.http)},
+		"searchAttributes": o.attributes,
+		"clusters": map[string]any{"dev": map[string]any{
+			"flink": map[string]any{"url": r.proxy.url, "timeout": "5 s"}, "policy": o.cluster,
+		}},
+	})
+	must(r.t, err)
+	must(r.t, os.WriteFile(r.config(), b, 0o600))
+}
+
+func (r *rig) env() []string {
+	return []string{"TEMPORAL_ADDRESS=" + r.server.Address(), "TEMPORAL_CLI_ADDRESS=" + r.server.Address(), "TEMPORAL_CONFIG_FILE=" + filepath.Join(r.dir, "none.toml"), "NO_COLOR=1"}
+}
+
+// killWorker ends the worker as a crash would; launchWorker starts it again.
+func (r *rig) killWorker()   { r.t.Helper(); must(r.t, r.worker.Kill()) }
+func (r *rig) launchWorker() { r.t.Helper(); must(r.t, r.worker.Launch()) }
+
+// command runs a program against the rig's server and gives its output.
+func (r *rig) command(path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), r.env()...)
+	cmd.Dir = r.dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (r *rig) tctl(args ...string) string {
+	r.t.Helper()
+	return r.mustRun(bin.tctl, args...)
+}
+
+func (r *rig) temporal(args ...string) string {
+	r.t.Helper()
+	return r.mustRun(bin.temporal, args...)
+}
+
+func (r *rig) starter(args ...string) string {
+	r.t.Helper()
+	return r.mustRun(bin.starter, args...)
+}
+
+func (r *rig) mustRun(path string, args ...string) string {
+	r.t.Helper()
+	out, err := r.command(path, args...)
+	if err != nil {
+		r.t.Fatalf("%s %s: %v\n%s", filepath.Base(path), strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// start starts the workflow of a job with tctl, as an operator does.
+func (r *rig) start(job string, policy map[string]string) {
+	r.t.Helper()
+	b, err := json.Marshal(map[string]any{"cluster": "dev", "job": job, "policy": policy})
+	must(r.t, err)
+	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "flink/dev/"+job, "--input", string(b))
+}
+
+// query asks a running workflow.
+func (r *rig) query(ctx context.Context, job, name string, to any) error {
+	v, err := r.client.QueryWorkflow(ctx, "flink/dev/"+job, "", name)
+	if err != nil {
+		return err
+	}
+	return v.Get(to)
+}
+
+// await waits until a job's status is as wished.
+func (r *rig) await(job, what string, wished func(workflows.Status) bool) workflows.Status {
+	r.t.Helper()
+	return r.awaitFor(patience, job, what, wished)
+}
+
+func (r *rig) awaitFor(limit time.Duration, job, what string, wished func(workflows.Status) bool) workflows.Status {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
+	defer cancel()
+	var last workflows.Status
+	err := child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		var s workflows.Status
+		if err := r.query(ctx, job, workflows.QueryStatus, &s); err != nil {
+			return err.Error(), false, nil // the worker may be down for the moment
+		}
+		last = s
+		return brief(s), wished(s), nil
+	})
+	if err != nil {
+		r.t.Fatalf("%v\n%s", err, r.explain(job))
+	}
+	return last
+}
+
+func brief(s workflows.Status) string {
+	return fmt.Sprintf("%s %s (%s) parallelism %d lag %s cycle %d", s.State, s.Reason, s.Note, s.Parallelism, s.Lag, s.Cycle)
+}
+
+// explain gives all that a person would look at when a test fails.
+func (r *rig) explain(job string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var lines []string
+	if err := r.query(ctx, job, workflows.QueryExplain, &lines); err != nil {
+		return err.Error()
+	}
+	var h workflows.History
+	_ = r.query(ctx, job, workflows.QueryHistory, &h)
+	b, _ := json.MarshalIndent(h, "", " ")
+	return strings.Join(lines, "\n") + "\n" + string(b)
+}
+
+// history gives decisions and rescales.
+func (r *rig) history(job string) workflows.History {
+	r.t.Helper()
+	var h workflows.History
+	must(r.t, r.query(r.t.Context(), job, workflows.QueryHistory, &h))
+	return h
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

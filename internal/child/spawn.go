@@ -1,0 +1,35 @@
+package child
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+)
+
+// starter starts processes from one operating system thread that lives as long
+// as the program. On Linux a child asks the kernel to be killed when its
+// parent dies; parent there means the thread, and Go ends threads as it likes.
+var starter = sync.OnceValue(func() chan<- request { //nolint:gochecknoglobals // one thread for the whole program is the point
+	requests := make(chan request)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread must stay
+		for r := range requests {
+			r.result <- r.cmd.Start()
+		}
+	}()
+	return requests
+})
+
+type request struct {
+	cmd    *exec.Cmd
+	result chan error
+}
+
+// Spawn starts cmd so that it ends with this program, even when that is
+// killed.
+func Spawn(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = attributes()
+	r := request{cmd: cmd, result: make(chan error, 1)}
+	starter() <- r
+	return <-r.result
+}

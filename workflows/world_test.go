@@ -1,0 +1,222 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"flinkscaler/activities"
+	"flinkscaler/core"
+	"flinkscaler/core/spec"
+	"flinkscaler/workflows"
+)
+
+// world is a job as the workflows see it: activities that behave, not mocks
+// that expect. Tests change it while a workflow runs in skipped time.
+type world struct {
+	mu sync.Mutex
+	// size is what the job runs at, want what decide asks for.
+	size, want int
+	fault      core.Reason
+	jobID      string
+	running    time.Time
+	// interval is the policy's, zero for a minute.
+	interval time.Duration
+	// decide overrides the decision.
+	decide func(in activities.DecideInput) core.Decision
+	// preflight, apply and verify override the saga's steps.
+	preflight func(in activities.RescaleInput) (activities.Preflight, error)
+	apply     func(in activities.ApplyInput) (activities.ApplyResult, error)
+	verify    func(in activities.VerifyInput) (activities.Verified, error)
+	find      func() activities.FoundRescale
+	await     func() core.Outcome
+	env       *testsuite.TestWorkflowEnvironment
+
+	observed, decided, writes int
+	inputs                    []activities.DecideInput
+}
+
+const vertexID = "6bf01baa9d2ca23a3ef7ce311722523d"
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	w := &world{size: 2, want: 2, jobID: "job-1", env: suite.NewTestWorkflowEnvironment()}
+	w.env.SetTestTimeout(time.Minute)
+	w.env.SetStartWorkflowOptions(startOptions(spec.ID(key())))
+	w.env.SetStartTime(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC))
+	for name, f := range map[string]any{
+		activities.NameAccept: w.Accept, activities.NameObserve: w.Observe, activities.NameDecide: w.Decide,
+		activities.NamePreflight: w.Preflight, activities.NameApply: w.Apply, activities.NameVerify: w.Verify,
+		activities.NameFindRescale: w.FindRescale, activities.NameAwaitRescale: w.AwaitRescale,
+	} {
+		w.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+	w.env.RegisterWorkflowWithOptions(workflows.ScaleFlinkJob, workflow.RegisterOptions{Name: workflows.ScaleName})
+	w.env.RegisterWorkflowWithOptions(workflows.RescaleFlinkJob, workflow.RegisterOptions{Name: workflows.RescaleName})
+	return w
+}
+
+func key() core.JobKey { return core.JobKey{Cluster: "dev", Job: "orders"} }
+
+func (w *world) Accept(_ context.Context, in activities.AcceptInput) (activities.Accepted, error) {
+	s, problems := spec.Decode([]byte(in.Raw))
+	return activities.Accepted{Spec: s, Problems: problems}, nil
+}
+
+func (w *world) Observe(context.Context, activities.ObserveInput) (core.Observation, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.observed++
+	topology := core.Topology{Vertices: []core.Vertex{{ID: vertexID, Name: "Source: orders", Parallelism: w.size, MaxParallelism: 24}}}
+	s := core.Sample{At: w.env.Now(), RunningSince: w.running, Clock: core.Read(float64(w.observed)), Fault: w.fault}
+	if w.fault == core.ReasonJobGone {
+		return core.Observation{Sample: s}, nil
+	}
+	return core.Observation{Sample: s, Job: core.JobRef{Key: key(), ID: w.jobID, Name: "orders"}, Digest: topology.Digest(), Topology: &topology}, nil
+}
+
+func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities.Decided, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.decided++
+	w.inputs = append(w.inputs, in)
+	d := w.decision(in)
+	interval := w.interval
+	if interval == 0 {
+		interval = time.Minute
+	}
+	return activities.Decided{Decision: d, Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}, nil
+}
+
+// decision is a small rule with the gates that the workflow relies on.
+func (w *world) decision(in activities.DecideInput) core.Decision {
+	c := in.Context
+	d := core.Decision{ID: fmt.Sprintf("%d-%d", c.Cycle, c.Now.Unix()), At: c.Now, Strategy: "test", Verdict: core.Hold, Reason: core.ReasonWithinTarget}
+	to := w.want
+	if c.Override != nil {
+		to = c.Override.Parallelism
+	}
+	d.Vertices = []core.VertexDecision{{ID: vertexID, From: w.size, To: to, Wanted: to}}
+	switch {
+	case w.decide != nil:
+		return w.decide(in)
+	case w.fault != "":
+		d.Reason = w.fault
+	case c.Pause != nil:
+		d.Reason = core.ReasonPaused
+	case c.RescaleOpen:
+		d.Reason = core.ReasonRescaleOpen
+	case !c.RetryAfter.IsZero():
+		d.Reason = core.ReasonBackoff
+	case to != w.size && c.Override != nil:
+		d.Verdict, d.Reason = core.Change, core.ReasonOverride
+	case to > w.size:
+		d.Verdict, d.Reason = core.Change, core.ReasonScaleUp
+	case to < w.size:
+		d.Verdict, d.Reason = core.Change, core.ReasonScaleDown
+	}
+	return d
+}
+
+func (w *world) Preflight(_ context.Context, in activities.RescaleInput) (activities.Preflight, error) {
+	if w.preflight != nil {
+		return w.preflight(in)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return activities.Preflight{
+		Job: core.JobRef{ID: w.jobID}, Before: []core.VertexSize{{ID: vertexID, Parallelism: w.size}},
+		Wish: core.Requirements{{ID: vertexID, Lower: 1, Upper: in.Wanted[0].Parallelism}},
+	}, nil
+}
+
+func (w *world) Apply(_ context.Context, in activities.ApplyInput) (activities.ApplyResult, error) {
+	if w.apply != nil {
+		return w.apply(in)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writes++
+	return activities.ApplyResult{At: w.env.Now()}, nil
+}
+
+func (w *world) Verify(_ context.Context, in activities.VerifyInput) (activities.Verified, error) {
+	if w.verify != nil {
+		return w.verify(in)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.size, w.running = in.Wanted[0].Parallelism, w.env.Now()
+	return activities.Verified{Kind: core.Applied, Got: in.Wanted, RunningAt: w.running, WishHeld: true}, nil
+}
+
+func (w *world) FindRescale(context.Context, activities.FindRescaleInput) (activities.FoundRescale, error) {
+	if w.find != nil {
+		return w.find(), nil
+	}
+	return activities.FoundRescale{}, nil
+}
+
+func (w *world) AwaitRescale(context.Context, activities.AwaitRescaleInput) (core.Outcome, error) {
+	if w.await != nil {
+		return w.await(), nil
+	}
+	return core.Outcome{Kind: core.Applied, Attempt: 3}, nil
+}
+
+// at runs f at a time after the start, in the workflow's time.
+func (w *world) at(d time.Duration, f func()) { w.env.RegisterDelayedCallback(f, d) }
+
+// set changes the world under its lock.
+func (w *world) set(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+// stopAt cancels the workflow after d.
+func (w *world) stopAt(d time.Duration) { w.at(d, w.env.CancelWorkflow) }
+
+// start runs the workflow with an input that is typed as an operator would.
+func (w *world) start(input any) { w.env.ExecuteWorkflow(workflows.ScaleName, input) }
+
+// input is a good one.
+func input() map[string]any { return map[string]any{"cluster": "dev", "job": "orders"} }
+
+// status asks the running workflow.
+func (w *world) status(t *testing.T) workflows.Status {
+	t.Helper()
+	v, err := w.env.QueryWorkflow(workflows.QueryStatus)
+	if err != nil {
+		t.Fatalf("query status: %v", err)
+	}
+	var s workflows.Status
+	if err := v.Get(&s); err != nil {
+		t.Fatalf("query status: %v", err)
+	}
+	return s
+}
+
+func (w *world) history(t *testing.T) workflows.History {
+	t.Helper()
+	v, err := w.env.QueryWorkflow(workflows.QueryHistory)
+	if err != nil {
+		t.Fatalf("query history: %v", err)
+	}
+	var h workflows.History
+	if err := v.Get(&h); err != nil {
+		t.Fatalf("query history: %v", err)
+	}
+	return h
+}
