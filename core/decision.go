@@ -147,6 +147,9 @@ type DelayedDown struct {
 type Memory struct {
 	// Delayed is sorted by vertex id.
 	Delayed []DelayedDown `json:"delayed,omitempty"`
+	// LagSeen lists the sources that have ever shown a backlog, sorted: where
+	// one shows none later, that is a lost signal and not a lag of 0.
+	LagSeen []string `json:"lagSeen,omitempty"`
 }
 
 // OutcomeKind is how a rescale ended (I5).
