@@ -1,0 +1,114 @@
+package evaluate
+
+import (
+	"math"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+)
+
+// seconds is a duration as the formulas take it: in whole seconds.
+func seconds(d time.Duration) float64 { return float64(int64(d / time.Second)) }
+
+// Capacity is the rate a size is chosen for: what there is to do at a share u
+// of busy time, what it takes to work off the lag, and, withRestart, the
+// records that arrive while a rescale stops the job. +Inf for u = 0, NaN where
+// a rate is.
+func Capacity(target, catchUp, u float64, withRestart bool, p policy.Policy) float64 {
+	if math.IsNaN(target) || math.IsNaN(catchUp) {
+		return math.NaN()
+	}
+	u = min(max(u, 0), 1)
+	if u == 0 {
+		return math.Inf(1)
+	}
+	restart := 0.0
+	if c := seconds(p.CatchUp); withRestart && c > 0 {
+		restart = float64(target*seconds(p.RestartTime)) / c
+	}
+	return math.Floor(float64(catchUp+restart) + float64(target/u) + 0.5)
+}
+
+// load is busy time as a share in one sample, by the aggregator, rounded.
+func load(v core.VertexSample, by policy.Aggregator) core.Reading {
+	busy := v.BusyMax
+	switch by {
+	case policy.AggregateMin:
+		busy = v.BusyMin
+	case policy.AggregateAvg:
+		busy = v.BusyAvg
+	case policy.AggregateMax:
+	}
+	return busy.Map(func(ms float64) float64 { return core.Round3(max(0, ms) / 1000) })
+}
+
+// busyMs is the mean of busy time in ms per second over the window.
+func (s series) busyMs(parallelism int, by policy.Aggregator) float64 {
+	if by == policy.AggregateAvg {
+		return s.rate(busyTotal) / float64(parallelism)
+	}
+	return float64(s.mean(func(v core.VertexSample) core.Reading { return load(v, by) }) * 1000)
+}
+
+// processed is the rate that busy time stands for.
+func (s series) processed(source bool, by policy.Aggregator) float64 {
+	if by == policy.AggregateAvg || source {
+		return s.rate(recordsIn)
+	}
+	if r := s.mean(inPerSecond); !math.IsNaN(r) {
+		return r
+	}
+	return s.rate(recordsIn)
+}
+
+// busyRate is what a vertex could do at full load, as its busy time tells.
+func busyRate(processed, busyMs float64) float64 {
+	if processed == 0 {
+		return math.Inf(1)
+	}
+	return processed / float64(busyMs/1000)
+}
+
+// Observed is a source's true processing rate in one sample: what it read
+// while it had lag to work off, without the time it was held back. carried is
+// the mean of those before, which stands where the source did not lag.
+func Observed(v core.VertexSample, carried float64, p policy.Policy) float64 {
+	r, ok := v.InPerSecond.Value()
+	if !ok {
+		return math.NaN()
+	}
+	if r == 0 {
+		return math.Inf(1)
+	}
+	back := v.BackPressure.Or(1000)
+	if back >= 1000 || v.Lag.Or(0) < float64(seconds(p.ObservedLagThreshold)*r) {
+		return carried
+	}
+	return r / float64(1-float64(back/1000))
+}
+
+// observed is a source's true processing rate over the window. Each sample's
+// value is the measured one, or else the mean of those before it.
+func (s series) observed(p policy.Policy) float64 {
+	var seen []float64
+	for _, at := range s {
+		if at.ok {
+			seen = append(seen, core.Round3(Observed(at.v, mean(seen, p.ObservedMinObservations), p)))
+		}
+	}
+	return mean(seen, p.ObservedMinObservations)
+}
+
+// TrueRate chooses between the rate that busy time tells and the observed one.
+func TrueRate(busy, observed, switchThreshold float64) float64 {
+	switch {
+	case math.IsNaN(observed):
+		return busy
+	case math.IsNaN(busy) || math.IsInf(busy, 0):
+		return observed
+	case busy > float64(observed*(1+switchThreshold)):
+		return observed
+	}
+	return busy
+}
