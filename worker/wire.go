@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"flinkscaler/activities"
+	"flinkscaler/adapters/flink"
+	"flinkscaler/internal/config"
+	"flinkscaler/internal/telemetry"
+	"flinkscaler/workflows"
+)
+
+// What satisfies the ports. Adapters do not know the ports; here is the one
+// place where both meet.
+var (
+	_ activities.Platform      = (*flink.Cluster)(nil)
+	_ activities.RescaleFinder = activities.Temporal{}
+	_ activities.Recorder      = (*telemetry.Decisions)(nil)
+	_ activities.Registry      = worker.Worker(nil)
+	_ workflows.Registry       = worker.Worker(nil)
+)
+
+// openClusters makes a platform of each cluster. It asks none of them
+// anything.
+func openClusters(cfg config.Config) (map[string]*flink.Cluster, error) {
+	out := make(map[string]*flink.Cluster, len(cfg.Clusters))
+	for _, c := range cfg.Clusters {
+		cluster, err := flink.New(c.Flink)
+		if err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
+		}
+		out[c.Name] = cluster
+	}
+	return out, nil
+}
+
+// newActivities gives the activities all they need.
+func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder) (*activities.Activities, error) {
+	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
+	for _, c := range cfg.Clusters {
+		clusters[c.Name] = activities.Cluster{Platform: open[c.Name], Policy: c.Policy}
+	}
+	return activities.New(activities.Settings{
+		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r,
+		Now: time.Now, SearchAttributes: cfg.SearchAttributes,
+	})
+}
+
+// newWorker makes a worker with everything registered. Names are given, never
+// derived: they are the operators' API.
+func newWorker(c client.Client, cfg config.Config, acts *activities.Activities, fatal func(error)) worker.Worker {
+	worker.SetStickyWorkflowCacheSize(cfg.Limits.CachedWorkflows)
+	w := worker.New(c, cfg.TaskQueue, workerOptions(cfg.Limits, fatal))
+	workflows.Register(w)
+	acts.Register(w)
+	return w
+}
+
+func workerOptions(l config.Limits, fatal func(error)) worker.Options {
+	return worker.Options{
+		MaxConcurrentWorkflowTaskExecutionSize:  l.WorkflowTasks,
+		MaxConcurrentActivityExecutionSize:      l.Activities,
+		MaxConcurrentLocalActivityExecutionSize: l.LocalActivities,
+		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		WorkerStopTimeout:                       l.StopTimeout,
+		DisableRegistrationAliasing:             true,
+		OnFatalError:                            fatal,
+	}
+}
