@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 
-	"flinkscaler/core"
 	"flinkscaler/core/policy"
 	"flinkscaler/core/strategy"
 )
@@ -42,5 +41,3 @@ func Layers(set, input, config, cluster map[string]string) []policy.Layer {
 		{Name: "cluster default", Values: cluster},
 	}
 }
-
-var _ = core.Hold

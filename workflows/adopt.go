@@ -109,7 +109,7 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 	return nil
 }
 
-// closed takes in the outcome of a rescale and has the job looked at soon.
+// closed takes in the outcome of a rescale and has the job looked at at once.
 func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
 	now := workflow.Now(ctx).UTC()
 	if err != nil {
@@ -119,6 +119,7 @@ func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
 		}
 	}
 	l.s.ended(o, now)
+	l.hurry(now)
 	l.changed(ctx)
 }
 

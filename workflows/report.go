@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flinkscaler/activities"
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
 )
@@ -189,7 +190,7 @@ func (s *State) history() History {
 
 // policy resolves the layers as Decide does, to show where values come from.
 func (s *State) policy() Policy {
-	_, origins, problems := policy.Resolve(s.layers())
+	_, origins, problems := policy.Resolve(activities.Layers(nil, s.Spec.Policy, s.Config, s.Cluster))
 	return Policy{Keys: origins, Problems: problems}
 }
 

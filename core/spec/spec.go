@@ -199,8 +199,7 @@ func policyMap(raw json.RawMessage, problems []core.Problem) (map[string]string,
 		}
 		out[k] = v
 	}
-	_, _, found := policy.Resolve([]policy.Layer{{Name: "input", Values: out}})
-	return out, append(problems, found...)
+	return out, append(problems, policy.Check(policy.Layer{Name: "input", Values: out})...)
 }
 
 func scalar(raw json.RawMessage) (string, bool) {

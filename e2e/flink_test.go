@@ -1,0 +1,330 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/e2e/testjob"
+	"flinkscaler/internal/flinklocal"
+	"flinkscaler/internal/toolcache"
+	"flinkscaler/workflows"
+)
+
+// The job of these tests handles 1,000 records/s per subtask of its slow
+// vertex, so what it needs is known exactly.
+const (
+	job       = "orders"
+	perTask   = 1000.0
+	maxSlots  = 8
+	testSplit = "12"
+)
+
+// quick is a policy with short windows: minutes of a real cluster in seconds.
+func quick(more map[string]string) map[string]string {
+	p := map[string]string{
+		"job.autoscaler.interval":                         "2 s",
+		"job.autoscaler.metrics.window":                   "14 s",
+		"job.autoscaler.stabilization.interval":           "4 s",
+		"job.autoscaler.restart.time":                     "3 s",
+		"job.autoscaler.catch-up.duration":                "60 s",
+		"job.autoscaler.scale-down.interval":              "10 s",
+		"job.autoscaler.utilization.target":               "0.7",
+		"job.autoscaler.utilization.max":                  "0.85",
+		"job.autoscaler.utilization.min":                  "0.4",
+		"job.autoscaler.vertex.max-parallelism":           "8",
+		"job.autoscaler.rescale.verify-timeout":           "90 s",
+		"job.autoscaler.rescale.backoff":                  "10 s",
+		"job.autoscaler.backlog-processing.lag-threshold": "60 s",
+	}
+	for k, v := range more {
+		p[k] = v
+	}
+	return p
+}
+
+// real is a real cluster with the test job on it.
+type real struct {
+	*flinklocal.Cluster
+	t     *testing.T
+	rates *flinklocal.RateFile
+	id    string
+}
+
+func newReal(t *testing.T, o flinklocal.Options) *real {
+	t.Helper()
+	o.Dir = t.TempDir()
+	o.Log = t.Output()
+	c, err := flinklocal.Start(t.Context(), o)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &real{Cluster: c, t: t}
+	r.rates, err = flinklocal.NewRateFile(filepath.Join(t.TempDir(), "rates"))
+	must(t, err)
+	return r
+}
+
+// submit runs the job anew, at a parallelism, under a new id.
+func (r *real) submit(parallelism int, costMicros string) {
+	r.t.Helper()
+	jar, err := testjob.Jar()
+	must(r.t, err)
+	r.id, err = r.Submit(r.t.Context(), jar, flinklocal.JobOptions{
+		Name: job, Parallelism: parallelism,
+		Args: []string{"--rate-file", r.rates.Path(), "--splits", testSplit, "--cost-us", costMicros, "--name", job, "--max-parallelism", "24"},
+	})
+	must(r.t, err)
+	must(r.t, r.WaitRunning(r.t.Context(), r.id))
+}
+
+func (r *real) rate(perSecond float64) {
+	r.t.Helper()
+	must(r.t, r.rates.Set(perSecond))
+}
+
+// slow gives the size of the vertex that does the work.
+func slow(s workflows.Status) int {
+	for _, v := range s.Vertices {
+		if v.Name != "" && len(v.Name) >= len(testjob.SlowName) && v.Name[:len(testjob.SlowName)] == testjob.SlowName {
+			return v.Parallelism
+		}
+	}
+	return 0
+}
+
+func lag(s workflows.Status) float64 { return s.Lag.Or(1e9) }
+
+// settled is true when the job was judged on fresh data and left as it is.
+func settled(s workflows.Status) bool {
+	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonDownDelayed
+}
+
+func TestUpAndDown(t *testing.T) {
+	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
+		t.Run(version, func(t *testing.T) { upAndDown(t, version) })
+	}
+}
+
+// upAndDown: load rises, the job grows and works off its lag; load falls, it
+// shrinks after the delay. Started with tctl.
+func upAndDown(t *testing.T, version string) {
+	f := newReal(t, flinklocal.Options{Version: version, TaskManagers: 2, Slots: 4})
+	f.rate(500)
+	f.submit(1, "1000")
+	r := newRig(t, f.URL(), rigOptions{})
+	r.start(job, quick(nil))
+	r.await(job, "a quiet start", settled)
+
+	step := time.Now()
+	f.rate(2500)
+	up := r.await(job, "more than three subtasks for 2,500 records/s", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
+	t.Logf("from load step to running at %d: %.1f s", slow(up), time.Since(step).Seconds())
+	r.await(job, "the lag to drain", func(s workflows.Status) bool { return lag(s) < 2500 && settled(s) })
+
+	f.rate(500)
+	down := r.await(job, "a smaller size for 500 records/s", func(s workflows.Status) bool { return slow(s) <= 2 && s.Rescale == nil })
+	t.Logf("down to %d", slow(down))
+	for _, o := range r.history(job).Rescales {
+		if o.Kind != core.Applied {
+			t.Errorf("outcome %+v", o)
+		}
+	}
+	if n, m := len(r.proxy.taken()), len(r.history(job).Rescales); n != m {
+		t.Errorf("%d writes for %d rescales", n, m)
+	}
+}
+
+// TestKillWorker: kill -9 between decision and apply, and between apply and
+// verify: one write in all (I4).
+func TestKillWorker(t *testing.T) {
+	f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 4})
+	f.rate(500)
+	f.submit(1, "1000")
+	r := newRig(t, f.URL(), rigOptions{})
+	r.start(job, quick(nil))
+	r.await(job, "a quiet start", settled)
+
+	t.Run("before the write", func(t *testing.T) {
+		reached := make(chan struct{})
+		r.proxy.hook(func() { must(t, r.worker.Kill()); close(reached) }, nil)
+		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 3}`)
+		await(t, reached, "the write to begin")
+		r.launchWorker()
+		s := r.await(job, "size 3", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
+		checkOneWrite(t, r, s, 1)
+	})
+	t.Run("after the write", func(t *testing.T) {
+		reached := make(chan struct{})
+		r.proxy.hook(nil, func() { must(t, r.worker.Kill()); close(reached) })
+		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 2}`)
+		await(t, reached, "Flink to take the write")
+		r.launchWorker()
+		s := r.await(job, "size 2", func(s workflows.Status) bool { return slow(s) == 2 && s.Rescale == nil })
+		checkOneWrite(t, r, s, 2)
+	})
+}
+
+func checkOneWrite(t *testing.T, r *rig, s workflows.Status, writes int) {
+	t.Helper()
+	if n := len(r.proxy.taken()); n != writes {
+		t.Errorf("Flink took %d writes, want %d: %+v", n, writes, r.proxy.taken())
+	}
+	if s.LastRescale == nil || s.LastRescale.Kind != core.Applied || s.LastRescale.Attempt != writes {
+		t.Errorf("last rescale: %+v", s.LastRescale)
+	}
+}
+
+func await(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited %s for %s", patience, what)
+	}
+}
+
+// TestKillServer: the Temporal server is killed; everything goes on where it
+// was.
+func TestKillServer(t *testing.T) {
+	f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 4})
+	f.rate(500)
+	f.submit(1, "1000")
+	r := newRig(t, f.URL(), rigOptions{})
+	r.start(job, quick(nil))
+	before := r.await(job, "a quiet start", settled)
+	r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgPause, "--input", `{"by": "ann", "for": "1 h"}`)
+	r.await(job, "the pause", func(s workflows.Status) bool { return s.Pause != nil })
+
+	must(t, r.server.Kill())
+	must(t, r.server.Restart(t.Context()))
+	after := r.await(job, "the loop to go on", func(s workflows.Status) bool { return s.Cycle > before.Cycle+2 })
+	if after.Pause == nil || after.Pause.By != "ann" || after.Runs != 1 {
+		t.Errorf("after the server came back: pause %+v, runs %d", after.Pause, after.Runs)
+	}
+	r.starter("resume", "dev/"+job)
+	f.rate(2500)
+	r.await(job, "growth after the server came back", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
+}
+
+// TestJobManagerWithHA: the leader is killed; the job holds, comes back with
+// its bounds, and is managed on.
+func TestJobManagerWithHA(t *testing.T) {
+	f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 4, HA: true})
+	f.rate(500)
+	f.submit(1, "1000")
+	leader, err := f.Leader()
+	must(t, err)
+	var standby string
+	for _, jm := range f.JobManagers() {
+		if jm.Name() != leader.Name() {
+			standby = jm.URL()
+		}
+	}
+	r := newRig(t, standby, rigOptions{})
+	r.start(job, quick(nil))
+	r.await(job, "a quiet start", settled)
+	r.starter("override", "dev/"+job, "--parallelism", "3", "--by", "test")
+	r.await(job, "size 3", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
+
+	must(t, leader.Kill())
+	held := r.await(job, "a hold while there is no leader", func(s workflows.Status) bool { return s.State == workflows.Blocked })
+	t.Logf("held: %s (%s)", held.Reason, held.Note)
+	if held.Reason == core.ReasonJobGone {
+		t.Errorf("a failover was taken for a job that is gone: %s", held.Note)
+	}
+	back := r.await(job, "the job to come back", func(s workflows.Status) bool { return s.State == workflows.Watching && slow(s) == 3 })
+	if back.FlinkJobID != held.FlinkJobID {
+		t.Errorf("job id changed from %s to %s", held.FlinkJobID, back.FlinkJobID)
+	}
+	if n := len(r.proxy.taken()); n != 1 {
+		t.Errorf("%d writes, want 1", n)
+	}
+}
+
+// TestJobManagerWithoutHA: the JobManager is killed and the job with it; it
+// holds as job-gone, and carries on when the job is submitted again.
+func TestJobManagerWithoutHA(t *testing.T) {
+	f := newReal(t, flinklocal.Options{TaskManagers: 1, Slots: 4})
+	f.rate(500)
+	f.submit(1, "1000")
+	r := newRig(t, f.URL(), rigOptions{})
+	r.start(job, quick(nil))
+	before := r.await(job, "a quiet start", settled)
+
+	jm := f.JobManagers()[0]
+	must(t, jm.Kill())
+	r.await(job, "a hold while nothing answers", func(s workflows.Status) bool { return s.Reason == core.ReasonUnreachable })
+	must(t, jm.Restart(t.Context()))
+	r.await(job, "job-gone", func(s workflows.Status) bool { return s.State == workflows.JobGone })
+	must(t, f.WaitSlots(t.Context(), 4))
+	f.submit(2, "1000")
+	r.starter("evaluate-now", "dev/"+job)
+	after := r.await(job, "the job under its new id", func(s workflows.Status) bool { return settled(s) && s.FlinkJobID == f.id })
+	if after.FlinkJobID == before.FlinkJobID || after.Runs != 1 {
+		t.Errorf("job id %s before and %s after, runs %d", before.FlinkJobID, after.FlinkJobID, after.Runs)
+	}
+	f.rate(2500)
+	r.await(job, "the new job to grow", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
+}
+
+// TestTaskManagerLost: a TaskManager is killed, or hangs (SIGSTOP): its
+// numbers are zeros or stand still. Both never lead to a scale-down, where the
+// Java autoscaler makes one.
+func TestTaskManagerLost(t *testing.T) {
+	// A short catch-up and no delay: the eagerest policy to go down.
+	eager := quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"})
+	for name, tt := range map[string]struct {
+		hurt func(*flinklocal.Process) error
+		heal func(*testing.T, *flinklocal.Process)
+	}{
+		"killed": {(*flinklocal.Process).Kill, func(t *testing.T, p *flinklocal.Process) { must(t, p.Restart(t.Context())) }},
+		"hung":   {(*flinklocal.Process).Stop, func(t *testing.T, p *flinklocal.Process) { must(t, p.Cont()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 2, WebTimeout: 10 * time.Minute, Config: map[string]string{"heartbeat.timeout": "60000"}})
+			f.rate(2000)
+			f.submit(2, "1000")
+			r := newRig(t, f.URL(), rigOptions{})
+			r.start(job, eager)
+			r.starter("override", "dev/"+job, "--parallelism", "3", "--by", "test")
+			r.await(job, "size 3", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
+			r.starter("clear-override", "dev/"+job)
+			before := r.await(job, "a settled job", settled)
+			writes := len(r.proxy.taken())
+
+			victim := f.TaskManagers()[1]
+			must(t, tt.hurt(victim))
+			r.await(job, "a hold that says why", func(s workflows.Status) bool { return s.Cycle > before.Cycle+2 && s.State == workflows.Blocked })
+			// A row of cycles on bad numbers: longer than the window.
+			r.await(job, "ten cycles without a change", func(s workflows.Status) bool { return s.Cycle > before.Cycle+12 })
+			for _, w := range r.proxy.taken()[writes:] {
+				t.Errorf("written on bad numbers: %s\n%s", w.body, r.explain(job))
+			}
+			tt.heal(t, victim)
+			r.await(job, "evidence again", func(s workflows.Status) bool {
+				return settled(s) || s.Rescale != nil || s.LastRescale != before.LastRescale
+			})
+			for _, o := range r.history(job).Rescales[1:] {
+				if shrank(o) {
+					t.Errorf("scaled down: %+v\n%s", o, r.explain(job))
+				}
+			}
+		})
+	}
+}
+
+func shrank(o core.Outcome) bool {
+	for _, w := range o.Wanted {
+		if from, ok := core.FindSize(o.From, w.ID); ok && w.Parallelism < from {
+			return true
+		}
+	}
+	return false
+}
