@@ -106,7 +106,7 @@ func timeRows() []row {
 
 func boundRows() []row {
 	return []row{
-		number(row{name: "utilization.target", def: "0.7", old: []string{"target.utilization"}, rng: "above 0, to 1", meaning: "share of busy time that a new size is chosen for"},
+		number(row{name: "utilization.target", def: "0.7", old: []string{"target.utilization"}, rng: "above 0 and at most 1", meaning: "share of busy time that a new size is chosen for"},
 			func(d *draft, f float64) { d.UtilizationTarget = f }, math.SmallestNonzeroFloat64, 1),
 		number(row{name: "utilization.max", def: "", rng: "utilization.target to 1", meaning: "a vertex that cannot do its rate at this share of busy time gets more subtasks; without it the target plus the boundary"},
 			func(d *draft, f float64) { d.max = &f }, 0, 1),
