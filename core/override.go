@@ -23,47 +23,59 @@ func (p *Pause) Active(now time.Time) bool {
 // an override for all. The sizes are sorted by id; with problems there are
 // none.
 func (o Override) Resolve(t Topology) ([]VertexSize, []Problem) {
-	var sizes []VertexSize
-	var problems []Problem
-	add := func(path string, v Vertex, p int) {
-		if most := v.MaxParallelism; p < 1 || (most > 0 && p > most) {
-			problems = append(problems, Problem{Path: path, Message: sizeProblem(v, p)})
-			return
-		}
-		if had, ok := findAny(sizes, v.ID); ok && had != p {
-			problems = append(problems, Problem{Path: path, Message: fmt.Sprintf("the same vertex is also set to %d", had)})
-			return
-		} else if ok {
-			return
-		}
-		sizes = append(sizes, VertexSize{ID: v.ID, Parallelism: p})
-	}
+	r := resolution{}
 	switch {
 	case o.Parallelism != 0 && len(o.Vertices) > 0:
-		problems = append(problems, Problem{Path: "override", Message: "give either parallelism or vertices, not both"})
-	case len(o.Vertices) == 0:
+		r.problem("override", "give either parallelism or vertices, not both")
+	case len(o.Vertices) > 0:
+		r.named(o.Vertices, t)
+	default:
 		for _, v := range t.Vertices {
 			if !v.Finished {
-				add("override.parallelism", v, o.Parallelism)
+				r.add("override.parallelism", v, o.Parallelism)
 			}
 		}
 	}
-	if o.Parallelism == 0 {
-		for _, want := range o.Vertices {
-			path := fmt.Sprintf("override.vertices[%q]", want.ID)
-			v, problem := t.lookUp(want.ID)
-			if problem != "" {
-				problems = append(problems, Problem{Path: path, Message: problem})
-				continue
-			}
-			add(path, v, want.Parallelism)
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	slices.SortFunc(r.sizes, func(a, b VertexSize) int { return strings.Compare(a.ID, b.ID) })
+	return r.sizes, nil
+}
+
+// resolution collects sizes and problems of an override.
+type resolution struct {
+	sizes    []VertexSize
+	problems []Problem
+}
+
+func (r *resolution) problem(path, message string) {
+	r.problems = append(r.problems, Problem{Path: path, Message: message})
+}
+
+func (r *resolution) named(wanted []VertexSize, t Topology) {
+	for _, want := range wanted {
+		path := fmt.Sprintf("override.vertices[%q]", want.ID)
+		v, problem := t.lookUp(want.ID)
+		if problem != "" {
+			r.problem(path, problem)
+			continue
 		}
+		r.add(path, v, want.Parallelism)
 	}
-	if len(problems) > 0 {
-		return nil, problems
+}
+
+// add takes one size in, unless it is impossible or says what is known.
+func (r *resolution) add(path string, v Vertex, p int) {
+	had, known := findAny(r.sizes, v.ID)
+	switch {
+	case p < 1 || (v.MaxParallelism > 0 && p > v.MaxParallelism):
+		r.problem(path, sizeProblem(v, p))
+	case known && had != p:
+		r.problem(path, fmt.Sprintf("the same vertex is also set to %d", had))
+	case !known:
+		r.sizes = append(r.sizes, VertexSize{ID: v.ID, Parallelism: p})
 	}
-	slices.SortFunc(sizes, func(a, b VertexSize) int { return strings.Compare(a.ID, b.ID) })
-	return sizes, nil
 }
 
 func sizeProblem(v Vertex, p int) string {
