@@ -1,0 +1,96 @@
+package flinklocal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// distribution is what is needed of an unpacked Flink.
+type distribution struct {
+	home      string
+	classpath string
+	// opens are the JVM options in the shipped configuration that open JDK packages to Flink. They differ by version.
+	opens []string
+}
+
+func openDistribution(home string) (distribution, error) {
+	classpath, err := classpathOf(home)
+	if err != nil {
+		return distribution{}, err
+	}
+	shipped, err := shippedConfig(home)
+	if err != nil {
+		return distribution{}, err
+	}
+	return distribution{home: home, classpath: classpath, opens: javaOptions(shipped)}, nil
+}
+
+// versionOf reads the version from the name of the flink-dist jar.
+func versionOf(home string) (string, error) {
+	dist, err := distJar(home)
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimSuffix(filepath.Base(dist), ".jar")
+	return strings.TrimPrefix(name, "flink-dist-"), nil
+}
+
+func distJar(home string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(home, "lib", "flink-dist-*.jar"))
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("find flink-dist in %s: %d jars, want one", filepath.Join(home, "lib"), len(found))
+	}
+	return found[0], nil
+}
+
+// classpathOf puts flink-dist last, as Flink's scripts do: jars beside it may replace classes of it.
+func classpathOf(home string) (string, error) {
+	dist, err := distJar(home)
+	if err != nil {
+		return "", err
+	}
+	jars, err := filepath.Glob(filepath.Join(home, "lib", "*.jar"))
+	if err != nil {
+		return "", err
+	}
+	jars = slices.DeleteFunc(jars, func(jar string) bool { return jar == dist })
+	return strings.Join(append(jars, dist), string(os.PathListSeparator)), nil
+}
+
+// shippedConfig reads conf/config.yaml, which Flink 1.18 calls flink-conf.yaml.
+func shippedConfig(home string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(home, "conf", "config.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		content, err = os.ReadFile(filepath.Join(home, "conf", legacyConfigName))
+	}
+	if err != nil {
+		return "", fmt.Errorf("read configuration of %s: %w", home, err)
+	}
+	return string(content), nil
+}
+
+// javaOptions finds env.java.opts.all in a shipped configuration, in its nested or its flat form.
+func javaOptions(config string) []string {
+	line := regexp.MustCompile(`(?m)^\s*(?:env\.java\.opts\.)?all:\s*"?([^"\n]*)"?\s*$`).FindStringSubmatch(config)
+	if line == nil {
+		return nil
+	}
+	return strings.Fields(line[1])
+}
+
+// javaCommand is the java of JAVA_HOME, or else of the PATH.
+func javaCommand() string {
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		return filepath.Join(home, "bin", "java")
+	}
+	return "java"
+}
