@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flinkscaler/core/spec"
+)
+
+const completeTimeout = 2 * time.Second
+
+// completeJobs offers the running jobs for the first argument.
+func (a *app) completeJobs(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.complete(cmd, func(j managed) string { return j.key.String() })
+}
+
+// completeClusters offers the clusters of the running jobs.
+func (a *app) completeClusters(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.complete(cmd, func(j managed) string { return j.key.Cluster })
+}
+
+func (a *app) complete(cmd *cobra.Command, word func(managed) string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	jobs := a.jobsToComplete(cmd)
+	var out []cobra.Completion
+	seen := map[string]bool{}
+	for _, j := range jobs {
+		if w := word(j); !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// jobsToComplete is quiet and quick: a shell waits for it.
+func (a *app) jobsToComplete(cmd *cobra.Command) []managed {
+	a.timeout = completeTimeout
+	ctx, cancel := context.WithTimeout(contextOf(cmd), completeTimeout)
+	defer cancel()
+	s, err := a.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	defer s.srv.Close()
+	jobs, err := s.running(ctx, "")
+	if err != nil {
+		return nil
+	}
+	return jobs
+}
+
+// completeVertices offers "NAME=" for the vertices of the job.
+func (a *app) completeVertices(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	none := cobra.ShellCompDirectiveNoFileComp
+	if len(args) == 0 || strings.Contains(begun, "=") {
+		return nil, none
+	}
+	key, err := parseJob(args[0])
+	if err != nil {
+		return nil, none
+	}
+	a.timeout = completeTimeout
+	ctx := contextOf(cmd)
+	s, err := a.connect(ctx)
+	if err != nil {
+		return nil, none
+	}
+	defer s.srv.Close()
+	st, err := s.status(ctx, spec.ID(key))
+	if err != nil {
+		return nil, none
+	}
+	var out []cobra.Completion
+	for _, v := range st.Vertices {
+		out = append(out, v.Name+"=")
+	}
+	return out, none | cobra.ShellCompDirectiveNoSpace
+}
+
+func contextOf(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}

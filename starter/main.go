@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"os/user"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, realApp(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// run carries out one command line and gives its exit code.
+func run(ctx context.Context, a *app, args []string) int {
+	cmd := newRoot(a)
+	cmd.SetArgs(args)
+	cmd.SetIn(a.in)
+	cmd.SetOut(a.out)
+	cmd.SetErr(a.err)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	f := asFailure(ctx, err)
+	fmt.Fprint(a.err, f.text())
+	return f.code
+}
+
+// realApp is the app on this machine's terminal.
+func realApp() *app {
+	out := int(os.Stdout.Fd()) //nolint:gosec // a file descriptor fits an int
+	return &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		now:    time.Now,
+		lookup: os.LookupEnv,
+		user:   userName,
+		dial:   dial,
+		size: func() (int, int) {
+			w, h, err := term.GetSize(out)
+			if err != nil {
+				return 0, 0
+			}
+			return w, h
+		},
+		outTerminal: term.IsTerminal(out),
+		errTerminal: term.IsTerminal(int(os.Stderr.Fd())), //nolint:gosec // a file descriptor fits an int
+		inTerminal:  term.IsTerminal(int(os.Stdin.Fd())),  //nolint:gosec // a file descriptor fits an int
+	}
+}
+
+// userName is who runs this, for the field "by" of orders.
+func userName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}

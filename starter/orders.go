@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+	"flinkscaler/core/spec"
+	"flinkscaler/starter/view"
+	"flinkscaler/workflows"
+)
+
+// orderFlags are those of every order.
+type orderFlags struct {
+	by, reason, id string
+	signal         bool
+	period         period
+	parallelism    int
+	vertices       []string
+}
+
+func newOrders(a *app) []*cobra.Command {
+	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newEvaluateNow(a)}
+}
+
+func newPause(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgPause, &cobra.Command{
+		Use: "pause JOB", Short: "Change nothing until resumed; observing goes on",
+		Long: `Change nothing of a job until it is resumed, or for a time. It is still observed,
+and what would be done is shown. A rescale that is under way is not broken off.`,
+		Example: `  flinkscaler pause dev/orders
+  flinkscaler pause dev/orders --for 2h --reason "release 1.7"
+  flinkscaler pause dev/orders --for "30 min"`,
+	})
+}
+
+func newResume(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgResume, &cobra.Command{
+		Use: "resume JOB", Short: "End a pause",
+		Long:    "End a pause: the next decision is made at once, and carried out.",
+		Example: "  flinkscaler resume dev/orders",
+	})
+}
+
+func newOverride(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgOverride, &cobra.Command{
+		Use: "override JOB (--parallelism N | --vertex NAME=N ...)", Short: "Pin the size of a job, or of some of its vertices",
+		Long: `Pin the size of all vertices of a job, or of some of them, until it is cleared or
+for a time. A vertex is given by its id or by its exact name; the last = separates
+it from the number. Vertices that are not named stay as they are. While a job is
+paused the override waits.`,
+		Example: `  flinkscaler override dev/orders --parallelism 8 --for 2h --reason "sale"
+  flinkscaler override dev/orders --vertex "Source: orders=4" --vertex Enrich=12`,
+	})
+}
+
+func newClearOverride(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgClearOverride, &cobra.Command{
+		Use: "clear-override JOB", Short: "End an override",
+		Long:    "End an override: the size is decided by the policy again.",
+		Example: "  flinkscaler clear-override dev/orders",
+	})
+}
+
+func newEvaluateNow(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgEvaluateNow, &cobra.Command{
+		Use: "evaluate-now JOB", Short: "Look and decide now instead of at the next cycle",
+		Long:    "Look at the job and decide now instead of at the next cycle, and show what was decided.",
+		Example: "  flinkscaler evaluate-now dev/orders",
+	})
+}
+
+// orderCommand completes the command of an order.
+func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
+	var f orderFlags
+	cmd.GroupID, cmd.Args, cmd.ValidArgsFunction = groupOrder, oneJob, a.completeJobs
+	flags := cmd.Flags()
+	flags.StringVar(&f.by, "by", a.user(), "who orders it")
+	flags.StringVar(&f.reason, "reason", "", "why, for those who look later")
+	flags.StringVar(&f.id, "id", "", "id of the order: a repeated id has one effect")
+	flags.BoolVar(&f.signal, "signal", false, "leave the order with the server and do not wait for an answer")
+	if name == workflows.MsgPause || name == workflows.MsgOverride {
+		flags.Var(&f.period, "for", "how long, such as 2h, 30m or \"30 min\"")
+	}
+	if name == workflows.MsgOverride {
+		flags.IntVar(&f.parallelism, "parallelism", 0, "parallelism of all vertices")
+		flags.StringArrayVar(&f.vertices, "vertex", nil, "NAME=N or ID=N, parallelism of one vertex; repeat for more")
+		_ = cmd.RegisterFlagCompletionFunc("vertex", a.completeVertices)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		payload, err := f.payload(name, cmd.Flags().Changed("parallelism"))
+		if err != nil {
+			return err
+		}
+		return a.job(func(ctx context.Context, s *session, key core.JobKey) error {
+			return s.order(ctx, key, f, order{WorkflowID: spec.ID(key), Name: name, ID: f.id, Payload: payload})
+		})(cmd, args)
+	}
+	return cmd
+}
+
+// The workflow's own limits, checked here so that a signal, which nobody
+// answers, is right as well.
+const (
+	maxText = 200
+	maxSize = 1 << 15
+)
+
+// payload is the message's JSON.
+func (f orderFlags) payload(name string, all bool) (map[string]any, error) {
+	out := map[string]any{}
+	for k, v := range map[string]string{"by": f.by, "reason": f.reason} {
+		if len(v) > maxText {
+			return nil, usage(fmt.Sprintf("--%s must have at most %d bytes, got %d", k, maxText, len(v)), "")
+		}
+		if v != "" {
+			out[k] = v
+		}
+	}
+	if len(f.id) > maxText {
+		return nil, usage(fmt.Sprintf("--id must have at most %d bytes, got %d", maxText, len(f.id)), "")
+	}
+	if f.period > 0 {
+		out["for"] = policy.FormatDuration(time.Duration(f.period))
+	}
+	if name != workflows.MsgOverride {
+		return out, nil
+	}
+	return out, f.sizes(out, all)
+}
+
+// sizes adds what an override pins.
+func (f orderFlags) sizes(out map[string]any, all bool) error {
+	if all == (len(f.vertices) > 0) {
+		return usage("give either --parallelism N or --vertex NAME=N, one of them", `Such as: flinkscaler override dev/orders --vertex "Source: orders=4"`)
+	}
+	if all {
+		out["parallelism"] = f.parallelism
+		if f.parallelism < 1 || f.parallelism > maxSize {
+			return usage(fmt.Sprintf("--parallelism must be from 1 to %d, got %d", maxSize, f.parallelism), "")
+		}
+		return nil
+	}
+	vertices := map[string]int{}
+	bad := usage("the vertices cannot be used", `Give each as NAME=N, such as --vertex "Source: orders=4".`)
+	for _, text := range f.vertices {
+		name, n, err := parseVertex(text)
+		if _, twice := vertices[name]; twice && err == nil {
+			err = fmt.Errorf("is given twice")
+		}
+		if err != nil {
+			bad.details = append(bad.details, fmt.Sprintf("%q: %v", text, err))
+			continue
+		}
+		vertices[name] = n
+	}
+	if len(bad.details) > 0 {
+		return bad
+	}
+	out["vertices"] = vertices
+	return nil
+}
+
+// parseVertex splits at the last =: names may have one.
+func parseVertex(text string) (name string, n int, err error) {
+	i := strings.LastIndexByte(text, '=')
+	if i < 0 {
+		return "", 0, fmt.Errorf("has no =")
+	}
+	name = text[:i]
+	if strings.TrimSpace(name) == "" {
+		return "", 0, fmt.Errorf("has no name before the =")
+	}
+	n, err = strconv.Atoi(strings.TrimSpace(text[i+1:]))
+	if err != nil || n < 1 || n > maxSize {
+		return "", 0, fmt.Errorf("the number must be from 1 to %d, got %q", maxSize, text[i+1:])
+	}
+	return name, n, nil
+}
+
+// order gives an order and shows the answer.
+func (s *session) order(ctx context.Context, key core.JobKey, f orderFlags, o order) error {
+	if o.ID == "" {
+		o.ID = "cli-" + strings.ToLower(rand.Text())[:16]
+	}
+	if f.signal {
+		return s.signalOrder(ctx, key, o)
+	}
+	if err := s.checkVertices(ctx, key, o); err != nil {
+		return err
+	}
+	callCtx, cancel := s.bounded(ctx)
+	defer cancel()
+	answer, err := s.srv.Update(callCtx, o)
+	if errors.Is(err, errNoWorker) {
+		return s.unanswered(ctx, key, o, err)
+	}
+	if err != nil {
+		return s.explain(ctx, key, execution{}, err)
+	}
+	if o.Name == workflows.MsgEvaluateNow {
+		answer = s.awaitEvaluation(ctx, o.WorkflowID, answer)
+	}
+	if s.json() {
+		return s.print(answer)
+	}
+	fmt.Fprintf(s.out, "%s: %s\n", key, view.Clean(answer.Message))
+	if o.Name == workflows.MsgEvaluateNow {
+		return view.Frame{Now: s.now(), Width: s.width(), Colour: s.colour()}.Render(s.out, answer.Status)
+	}
+	return nil
+}
+
+// checkVertices finds a mistyped vertex before it becomes a hold. A job that
+// shows no vertices yet is left to the worker.
+func (s *session) checkVertices(ctx context.Context, key core.JobKey, o order) error {
+	wanted, ok := o.Payload["vertices"].(map[string]int)
+	if !ok {
+		return nil
+	}
+	st, err := s.status(ctx, o.WorkflowID)
+	if err != nil || len(st.Vertices) == 0 {
+		return nil //nolint:nilerr // the order itself tells what is wrong
+	}
+	known := map[string]bool{}
+	f := usage("no such vertex", "")
+	var names []string
+	for _, v := range st.Vertices {
+		known[v.ID], known[v.Name] = true, true
+		names = append(names, fmt.Sprintf("%s (%s)", view.Clean(v.Name), v.ID))
+	}
+	for name := range wanted {
+		if !known[name] {
+			f.details = append(f.details, fmt.Sprintf("%q", name))
+		}
+	}
+	if len(f.details) == 0 {
+		return nil
+	}
+	f.what = fmt.Sprintf("%s has no such vertex", key)
+	f.do = "It has " + strings.Join(names, ", ")
+	return f
+}
+
+// awaitEvaluation waits a while for the cycle that an order asked for.
+func (s *session) awaitEvaluation(ctx context.Context, id string, answer workflows.Answer) workflows.Answer {
+	cycle := answer.Status.Cycle
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		st, err := s.status(ctx, id)
+		if err == nil && st.Cycle > cycle {
+			answer.Message, answer.Status = "evaluated", st
+			return answer
+		}
+		select {
+		case <-ctx.Done():
+			answer.Message = "the evaluation is under way; what follows is from before"
+			return answer
+		case <-tick.C:
+		}
+	}
+}
+
+const pollEvery = 300 * time.Millisecond
+
+func (s *session) signalOrder(ctx context.Context, key core.JobKey, o order) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	if err := s.srv.Signal(ctx, o); err != nil {
+		return s.explain(ctx, key, execution{}, err)
+	}
+	if s.json() {
+		return s.print(map[string]string{"message": "signal sent", "id": o.ID})
+	}
+	fmt.Fprintf(s.out, "%s: the signal %s is with the server; a worker takes it as soon as one runs\n", key, o.Name)
+	return nil
+}
+
+// unanswered says that nobody answered an order, and offers the signal. The
+// same id makes sure that the order is not carried out twice, should the
+// update have got through after all.
+func (s *session) unanswered(ctx context.Context, key core.JobKey, o order, cause error) error {
+	free, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	e, err := s.srv.Describe(free, o.WorkflowID)
+	if err != nil {
+		e = execution{}
+	}
+	return &failure{
+		code: exitFailed, cause: cause,
+		what: fmt.Sprintf("no worker answered within %s, so it is not known whether %s will take the order %s", view.Duration(s.timeout), key, o.Name),
+		do: noWorker(e.TaskQueue) + "\nOr leave the order with the server for when a worker is back; with this id it is carried out once at most:\n  " +
+			signalCommand(os.Args, o.ID),
+	}
+}
+
+// signalCommand is the same command line, as a signal.
+func signalCommand(args []string, id string) string {
+	words := []string{"flinkscaler"}
+	for _, a := range args[min(1, len(args)):] {
+		words = append(words, quote(a))
+	}
+	return strings.Join(append(words, "--signal", "--id", id), " ")
+}

@@ -1,0 +1,299 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/workflows"
+)
+
+// DefaultWidth is used where there is no terminal to ask.
+const DefaultWidth = 100
+
+// Render writes one job's status for a person, plain, at most width characters
+// wide. It is the simple form of Frame.
+func Render(w io.Writer, s workflows.Status, width int) error {
+	return Frame{Now: time.Now(), Width: width}.Render(w, s)
+}
+
+// Frame is how a status is drawn.
+type Frame struct {
+	Now    time.Time
+	Width  int
+	Colour Palette
+	// Load and Lag are earlier values, oldest first, drawn as bars; NaN where
+	// there was none.
+	Load, Lag []float64
+	// Trouble is a line on why the status is old, empty when it is not.
+	Trouble string
+}
+
+// Render writes the status.
+func (f Frame) Render(w io.Writer, s workflows.Status) error {
+	if f.Width <= 0 {
+		f.Width = DefaultWidth
+	}
+	var b strings.Builder
+	f.head(&b, s)
+	f.load(&b, s)
+	if len(s.Vertices) > 0 {
+		b.WriteByte('\n')
+		if err := f.vertices(&b, s); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('\n')
+	for _, line := range f.orders(s) {
+		f.text(&b, line)
+	}
+	for _, line := range f.rescales(s) {
+		f.text(&b, line)
+	}
+	f.text(&b, f.next(s))
+	if f.Trouble != "" {
+		f.text(&b, f.Colour.paint(red, f.Trouble))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// head is the job, its state and why.
+func (f Frame) head(b *strings.Builder, s workflows.Status) {
+	fmt.Fprintf(b, "%s  %s", f.Colour.Bold(Clean(s.Cluster+"/"+s.Job)), f.Colour.State(s.State, string(s.State)))
+	if s.Reason != "" {
+		fmt.Fprintf(b, "  %s", s.Reason)
+	}
+	if !s.Since.IsZero() {
+		fmt.Fprintf(b, " for %s", Ago(s.Since, f.Now))
+	}
+	b.WriteByte('\n')
+	f.text(b, s.Note)
+	if do := advice(s); do != "" {
+		f.text(b, "what to do: "+do)
+	}
+}
+
+// advice is what the reference says that an operator can do about the reason.
+func advice(s workflows.Status) string {
+	if s.State != workflows.Blocked && s.State != workflows.JobGone {
+		return ""
+	}
+	for _, r := range core.Reasons() {
+		if r.Reason == s.Reason {
+			return r.Do
+		}
+	}
+	return ""
+}
+
+// sparkWidth is how many earlier values are drawn.
+const sparkWidth = 20
+
+// load is the whole job in one line.
+func (f Frame) load(b *strings.Builder, s workflows.Status) {
+	load := "load " + f.spark(f.Load, 1) + Reading(Load(s), Percent)
+	lag := "lag " + f.spark(f.Lag, 1) + Reading(s.Lag, Count)
+	if seconds, ok := s.LagSeconds.Value(); ok {
+		lag += " (" + Seconds(seconds) + ")"
+	}
+	f.text(b, strings.Join([]string{load, lag, Reading(s.Rate, Count) + " records/s", fmt.Sprintf("parallelism %d", s.Parallelism)}, " | "))
+	if s.FlinkJobID != "" {
+		job := "Flink job " + s.FlinkJobID
+		if s.FlinkVersion != "" {
+			job += ", Flink " + s.FlinkVersion
+		}
+		f.text(b, job)
+	}
+}
+
+func (f Frame) spark(values []float64, top float64) string {
+	if len(values) < 2 {
+		return ""
+	}
+	return Spark(values, sparkWidth, top) + " "
+}
+
+// Load is the share of busy time of the busiest vertex.
+func Load(s workflows.Status) core.Reading {
+	var most core.Reading
+	for _, v := range s.Vertices {
+		if x, ok := v.Load.Value(); ok && x >= most.Or(x) {
+			most = v.Load
+		}
+	}
+	return most
+}
+
+func (f Frame) vertices(b *strings.Builder, s workflows.Status) error {
+	const widestName = 40
+	t := Table{Width: f.Width, Indent: indent, Columns: []Column{
+		{Title: "VERTEX", Max: widestName}, {Title: "PARALLELISM", Align: Right}, {Title: "LOAD", Align: Right},
+		{Title: "RECORDS/S", Align: Right}, {Title: "COULD DO", Align: Right}, {Title: "LAG", Align: Right}, {Title: "WHY"},
+	}}
+	const loadColumn = 2
+	t.Style = func(row, column int, text string) string {
+		if column == loadColumn {
+			return f.Colour.load(s.Vertices[row].Load, text)
+		}
+		return text
+	}
+	for _, v := range s.Vertices {
+		t.Row(v.Name, sizeCell(v, s.Rescale), Reading(v.Load, Percent), Reading(v.Rate, Count), Reading(v.TrueRate, Count), Reading(v.Lag, Count), string(v.Why))
+	}
+	_, err := t.WriteTo(b)
+	return err
+}
+
+// sizeCell shows "4 → 6" while a rescale is under way, "4 (wants 6)" when a
+// change is wanted but not made.
+func sizeCell(v workflows.VertexStatus, open *workflows.OpenRescale) string {
+	if open != nil {
+		if to, ok := core.FindSize(open.Wanted, v.ID); ok && to != v.Parallelism {
+			return fmt.Sprintf("%d → %d", v.Parallelism, to)
+		}
+		return fmt.Sprint(v.Parallelism)
+	}
+	if v.Wanted != 0 && v.Wanted != v.Parallelism {
+		return fmt.Sprintf("%d (wants %d)", v.Parallelism, v.Wanted)
+	}
+	return fmt.Sprint(v.Parallelism)
+}
+
+// orders says what operators ordered, and what of it was refused.
+func (f Frame) orders(s workflows.Status) []string {
+	var out []string
+	if p := s.Pause; p != nil {
+		out = append(out, "paused"+who(p.By, p.Reason)+f.span(p.Since, p.Until))
+	}
+	if o := s.Override; o != nil {
+		out = append(out, "override "+overrideSizes(o, s)+who(o.By, o.Reason)+f.span(o.Since, o.Until))
+	}
+	if n := len(s.Rejected); n > 0 {
+		r := s.Rejected[n-1]
+		var problems []string
+		for _, p := range r.Problems {
+			problems = append(problems, p.String())
+		}
+		out = append(out, fmt.Sprintf("rejected signal %s %s ago: %s", r.Message, Ago(r.At, f.Now), strings.Join(problems, "; ")))
+	}
+	return out
+}
+
+func overrideSizes(o *core.Override, s workflows.Status) string {
+	if o.Parallelism != 0 {
+		return fmt.Sprintf("to %d everywhere", o.Parallelism)
+	}
+	var parts []string
+	for _, v := range o.Vertices {
+		parts = append(parts, fmt.Sprintf("%s to %d", Name(v.ID, s.Vertices), v.Parallelism))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Name is the name of the vertex with that id, else the beginning of the id.
+func Name(id string, vertices []workflows.VertexStatus) string {
+	for _, v := range vertices {
+		if v.ID == id && v.Name != "" {
+			return v.Name
+		}
+	}
+	const hexID, short = 32, 8
+	if len(id) == hexID {
+		return id[:short]
+	}
+	return id
+}
+
+func who(by, reason string) string {
+	text := ""
+	if by != "" {
+		text += " by " + by
+	}
+	if reason != "" {
+		text += " (" + reason + ")"
+	}
+	return text
+}
+
+func (f Frame) span(since, until time.Time) string {
+	text := ", " + Ago(since, f.Now) + " ago"
+	if until.IsZero() {
+		return text + ", until further notice"
+	}
+	return text + ", for " + Duration(max(0, until.Sub(f.Now)).Truncate(time.Second)) + " more"
+}
+
+// rescales says what is being changed, and how the last change ended.
+func (f Frame) rescales(s workflows.Status) []string {
+	var out []string
+	if r := s.Rescale; r != nil {
+		out = append(out, fmt.Sprintf("rescale %d under way for %s", r.Attempt, Ago(r.Since, f.Now)))
+	}
+	if o := s.LastRescale; o != nil {
+		line := fmt.Sprintf("last rescale (%d) %s %s ago", o.Attempt, o.Kind, Ago(o.EndedAt, f.Now))
+		if changes := Changes(*o, s.Vertices); changes != "" {
+			line += ": " + changes
+		}
+		if o.Note != "" {
+			line += "; " + o.Note
+		}
+		out = append(out, line)
+	}
+	if s.RetryAfter.After(f.Now) {
+		out = append(out, fmt.Sprintf("the next rescale may start in %s", Duration(s.RetryAfter.Sub(f.Now).Truncate(time.Second))))
+	}
+	return out
+}
+
+// Changes lists the vertices that a rescale was to change: "Map 4 → 6", with
+// what it came to when that is something else.
+func Changes(o core.Outcome, vertices []workflows.VertexStatus) string {
+	var parts []string
+	for _, want := range o.Wanted {
+		from, ok := core.FindSize(o.From, want.ID)
+		if ok && from == want.Parallelism {
+			continue
+		}
+		part := fmt.Sprintf("%s %d → %d", Name(want.ID, vertices), from, want.Parallelism)
+		if got, ok := core.FindSize(o.Got, want.ID); ok && got != want.Parallelism {
+			part += fmt.Sprintf(" (runs at %d)", got)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (f Frame) next(s workflows.Status) string {
+	every := s.Interval
+	if d, err := time.ParseDuration(s.Interval); err == nil {
+		every = Duration(d)
+	}
+	text := fmt.Sprintf("every %s; cycle %d, run %d", every, s.Cycle, s.Runs)
+	switch wait := s.NextEvaluation.Sub(f.Now); {
+	case s.NextEvaluation.IsZero():
+		return "next evaluation " + text
+	case wait > 0:
+		return "next evaluation in " + Duration(wait.Truncate(time.Second)) + ", " + text
+	}
+	return "evaluating, " + text
+}
+
+const indent = "  "
+
+// text writes a line, wrapped, indented and clean.
+func (f Frame) text(b *strings.Builder, s string) {
+	for _, line := range Wrap(clean(s, bool(f.Colour)), f.Width-len(indent)) {
+		b.WriteString(indent + line + "\n")
+	}
+}
+
+// clean is Clean, but keeps a line that begins with a colour of ours.
+func clean(s string, coloured bool) string {
+	if coloured && strings.HasPrefix(s, "\x1b[") {
+		return s
+	}
+	return Clean(s)
+}
