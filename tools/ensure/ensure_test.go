@@ -8,8 +8,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -231,22 +233,29 @@ func TestUnpackOfADamagedArchiveLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestArchivesOfOneVersionOnly(t *testing.T) {
+func TestArchivesByVersionAndNaming(t *testing.T) {
 	t.Parallel()
 	e, _ := testEnsurer(t)
 	folder := e.cache.Downloads()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"apache_flink_libraries-1.20.50.tar.gz", "apache_flink_libraries-1.20.5.tar.gz"} {
+	cases := map[string]string{
+		"1.18.1": "apache-flink-libraries-1.18.1.tar.gz",
+		"1.20.5": "apache_flink_libraries-1.20.5.tar.gz",
+		"2.3.0":  "apache_flink_libraries-2.3.0-py2.py3-none-any.whl",
+	}
+	for _, name := range append(slices.Collect(maps.Values(cases)), "apache_flink_libraries-1.20.50.tar.gz") {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	flink := flinkTarget{e: e, version: "1.20.5"}
-	got, err := flink.archive(flink.packages()[1])
-	if err != nil || filepath.Base(got) != "apache_flink_libraries-1.20.5.tar.gz" {
-		t.Errorf("archive = %q, %v", got, err)
+	for version, want := range cases {
+		flink := flinkTarget{e: e, version: version}
+		got, err := flink.archive(flink.packages()[1])
+		if err != nil || filepath.Base(got) != want {
+			t.Errorf("archive of %s = %q, %v; want %s", version, got, err, want)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"flinkscaler/internal/toolcache"
 )
 
 // flinkTarget is an unpacked Flink distribution, put together from the two packages that PyFlink ships: apache-flink
@@ -55,21 +57,29 @@ type pythonPackage struct {
 func (t flinkTarget) packages() []pythonPackage {
 	return []pythonPackage{
 		{
-			// A wheel per Python version, of which only scripts and configuration are used: one is as good as the
-			// other, so a fixed one is asked for, whatever Python and machine this is.
 			name:    "apache-flink",
 			pattern: "apache_flink-" + t.version + "-*.whl",
-			options: []string{
-				"--python-version", "3.11", "--implementation", "cp", "--abi", "cp311",
-				"--platform", "manylinux2014_x86_64", "--only-binary=:all:",
-			},
+			options: t.wheelOptions(),
 		},
 		{
 			// A source archive for Flink 1, a wheel for Flink 2. pip runs the build of the former for its metadata,
 			// so it needs pip's build isolation, which is the default.
 			name:    "apache-flink-libraries",
-			pattern: "apache_flink_libraries-" + t.version + `[\-.]*`,
+			pattern: "apache?flink?libraries-" + t.version + `[\-.]*`, // with dashes in old releases
 		},
+	}
+}
+
+// wheelOptions choose one of the wheels that exist for each Python version and machine. Only their scripts and
+// configuration are used, in which all are the same, so the choice does not depend on this machine.
+func (t flinkTarget) wheelOptions() []string {
+	python, abi := "3.11", "cp311"
+	if version, err := toolcache.ParseVersion(t.version); err == nil && !version.AtLeast(toolcache.Version{Major: 1, Minor: 19}) {
+		python, abi = "3.10", "cp310" // the newest that Flink 1.18 has a wheel for
+	}
+	return []string{
+		"--python-version", python, "--implementation", "cp", "--abi", abi,
+		"--platform", "manylinux2014_x86_64", "--only-binary=:all:",
 	}
 }
 
