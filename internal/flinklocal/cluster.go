@@ -1,6 +1,7 @@
 package flinklocal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -367,13 +368,15 @@ func (c *Cluster) Leader(ctx context.Context) (*Process, error) {
 	return leader, err
 }
 
+// leads reads Flink's words for winning and losing, which are the same from 1.18 to 2.3.
 func leads(logFile string) bool {
 	content, err := os.ReadFile(logFile)
 	if err != nil {
 		return false
 	}
-	text := string(content)
-	return strings.LastIndex(text, "was granted leadership") > strings.LastIndex(text, "was revoked leadership")
+	won := bytes.LastIndex(content, []byte("DefaultDispatcherRunner was granted leadership"))
+	lost := bytes.LastIndex(content, []byte("DefaultDispatcherRunner was revoked the leadership"))
+	return won > lost
 }
 
 // Close ends all processes, stopped ones too, and removes the cluster's folder unless it is to be kept. Closing again
