@@ -46,10 +46,15 @@ func Counted(samples []core.Sample, p policy.Policy) Window {
 	attempt, settled := present(samples)
 	good := evidence(attempt)
 	if len(good) == 0 {
-		return Window{KeepFrom: keepWithoutEvidence(samples, attempt, settled, p), Stabilizing: true}
+		return Window{KeepFrom: keepWithoutEvidence(samples, attempt, settled, p)}
 	}
 	last := good[len(good)-1]
-	split := lastSplit(good)
+	longest := 2*p.MetricsWindow + p.StabilizationInterval
+	if newest := samples[len(samples)-1].At; newest.Sub(last.At) > longest {
+		// Nothing but faults for so long that the evidence is of no use.
+		return Window{KeepFrom: newest}
+	}
+	split := lastSplit(good, longest)
 	good = good[split:]
 	stable := settled.Add(p.StabilizationInterval)
 	from := attempt[0].At
@@ -67,10 +72,6 @@ func Counted(samples []core.Sample, p policy.Policy) Window {
 		return w
 	}
 	w.slide(good, last.At, p)
-	if newest := samples[len(samples)-1].At; newest.Sub(last.At) > p.MetricsWindow+p.StabilizationInterval {
-		// Nothing but faults for so long that the evidence is of no use.
-		w.KeepFrom, w.Full = newest, false
-	}
 	return w
 }
 
@@ -169,11 +170,11 @@ func keepWithoutEvidence(samples, attempt []core.Sample, settled time.Time, p po
 }
 
 // lastSplit gives the index of the newest sample that cannot be compared with
-// the one before it: other vertices or sizes, or a counter that fell. 0 when
-// all can be compared.
-func lastSplit(good []core.Sample) int {
+// the one before it: other vertices or sizes, a counter that fell, or too long
+// a time in between. 0 when all can be compared.
+func lastSplit(good []core.Sample, longest time.Duration) int {
 	for i := len(good) - 1; i > 0; i-- {
-		if !comparable(good[i-1], good[i]) {
+		if good[i].At.Sub(good[i-1].At) > longest || !comparable(good[i-1], good[i]) {
 			return i
 		}
 	}
