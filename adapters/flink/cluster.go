@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"flinkscaler/core"
 )
 
 // What is used where a Config says nothing.
@@ -131,6 +133,8 @@ type Cluster struct {
 	settings shared[settings]
 	clock    shared[clockReading]
 	managers shared[[]taskManager]
+	clocks   shared[map[string]core.Reading]
+	jobs     shared[[]Job]
 	global   shared[globalMetrics]
 
 	configMu sync.Mutex

@@ -19,14 +19,20 @@ type Job struct {
 	State core.JobState
 	// StartedAt is when this job id was submitted, or recovered.
 	StartedAt time.Time
+	// ChangedAt is when the job or one of its tasks last changed its state.
+	ChangedAt time.Time
 	// Scheduler is "Adaptive" or "Default", empty before Flink 2.3.
 	Scheduler string
 }
 
 // Jobs lists all jobs that the cluster still knows, ended ones too, sorted by
-// id.
+// id. Flink asks each job's master for it, so that the list is not older than
+// the question; those who ask at the same time share one answer.
 func (c *Cluster) Jobs(ctx context.Context) ([]Job, error) {
-	return fetch(ctx, c, request{op: "list jobs", path: "/v1/jobs/overview"}, decodeJobs)
+	jobs, err := c.jobs.get(ctx, 0, func(ctx context.Context) ([]Job, error) {
+		return fetch(ctx, c, request{op: "list jobs", path: "/v1/jobs/overview"}, decodeJobs)
+	})
+	return slices.Clone(jobs), err
 }
 
 // Locate finds the one live job with the target's name. The Key of the result
@@ -94,6 +100,7 @@ type jobsBody struct {
 		Name      string `json:"name"`
 		State     string `json:"state"`
 		Start     int64  `json:"start-time"`
+		Changed   int64  `json:"last-modification"`
 		Scheduler string `json:"schedulerType"`
 	} `json:"jobs"`
 }
@@ -111,7 +118,7 @@ func decodeJobs(b []byte) ([]Job, error) {
 		if j.ID == "" {
 			return nil, errors.New("a job without an id")
 		}
-		out = append(out, Job{ID: j.ID, Name: j.Name, State: core.JobState(j.State), StartedAt: millis(j.Start), Scheduler: j.Scheduler})
+		out = append(out, Job{ID: j.ID, Name: j.Name, State: core.JobState(j.State), StartedAt: millis(j.Start), ChangedAt: millis(j.Changed), Scheduler: j.Scheduler})
 	}
 	slices.SortFunc(out, func(a, b Job) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil

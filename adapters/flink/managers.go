@@ -3,6 +3,7 @@ package flink
 import (
 	"context"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -23,28 +24,101 @@ type taskManager struct {
 	silentFor time.Duration
 }
 
-// silentManagers reads the TaskManagers and gives back a function that names
-// those not heard of for two and a half heartbeat intervals. A list that
-// cannot be read names none.
-func (c *Cluster) silentManagers(ctx context.Context) func(now time.Time) []string {
-	limit := c.readSettings(ctx).heartbeat * 5 / 2
-	all, err := c.managers.get(ctx, managersAge, func(ctx context.Context) ([]taskManager, error) {
+func (c *Cluster) listManagers(ctx context.Context, maxAge time.Duration) ([]taskManager, error) {
+	return c.managers.get(ctx, maxAge, func(ctx context.Context) ([]taskManager, error) {
 		return fetch(ctx, c, request{op: "list TaskManagers", path: "/v1/taskmanagers"}, decodeManagers)
 	})
-	return func(now time.Time) []string {
-		var out []string
-		for _, tm := range all {
-			silent := tm.silentFor
-			if !tm.heard.IsZero() {
-				silent = now.Sub(tm.heard)
-			}
-			if err == nil && silent > limit {
-				out = append(out, tm.id)
-			}
-		}
-		slices.Sort(out)
-		return out
+}
+
+// silentManagers names the TaskManagers not heard of for two and a half
+// heartbeat intervals, sorted. A list that cannot be read names none.
+func (c *Cluster) silentManagers(ctx context.Context, now time.Time) []string {
+	all, err := c.listManagers(ctx, managersAge)
+	if err != nil {
+		return nil
 	}
+	return silent(all, now, c.readSettings(ctx).heartbeat*5/2)
+}
+
+func silent(all []taskManager, now time.Time, limit time.Duration) []string {
+	var out []string
+	for _, tm := range all {
+		since := tm.silentFor
+		if !tm.heard.IsZero() {
+			since = now.Sub(tm.heard)
+		}
+		if since > limit {
+			out = append(out, tm.id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// manyManagers is the number of TaskManagers up to which the clock of each is
+// read; of more only their sum, which sees a standstill of all.
+const manyManagers = 64
+
+// allManagers stands for the sum over all TaskManagers.
+const allManagers = ""
+
+// managerClocks reads the clocks of the registered TaskManagers; false when
+// that is not possible. One look serves all that ask at the same time.
+func (c *Cluster) managerClocks(ctx context.Context) (map[string]core.Reading, bool) {
+	clocks, err := c.clocks.get(ctx, 0, func(ctx context.Context) (map[string]core.Reading, error) {
+		all, err := c.listManagers(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > manyManagers {
+			sum, err := c.somePart(ctx, managerMetricsPath, "TaskManagers", []string{clockMetric})
+			if err != nil || len(sum) != 1 {
+				return map[string]core.Reading{allManagers: {}}, err
+			}
+			return map[string]core.Reading{allManagers: core.Read(sum[0].Sum)}, nil
+		}
+		return c.eachClock(ctx, all)
+	})
+	return clocks, err == nil
+}
+
+// eachClock reads the clocks a few at a time. A TaskManager that is gone
+// meanwhile is left out.
+func (c *Cluster) eachClock(ctx context.Context, all []taskManager) (map[string]core.Reading, error) {
+	clocks := make([]core.Reading, len(all))
+	errs := make([]error, len(all))
+	forEach(len(all), func(i int) {
+		path := "/v1/taskmanagers/" + url.PathEscape(all[i].id) + "/metrics?get=" + clockMetric
+		plain, err := fetch(ctx, c, request{op: "read TaskManager metrics", subject: all[i].id, path: path}, decodePlain)
+		clocks[i], errs[i] = plain[clockMetric], err
+	})
+	out := make(map[string]core.Reading, len(all))
+	for i, tm := range all {
+		switch {
+		case errors.Is(errs[i], core.ErrNotFound):
+		case errs[i] != nil:
+			return nil, errs[i]
+		default:
+			out[tm.id] = clocks[i]
+		}
+	}
+	return out, nil
+}
+
+// allMoved is true when each of the TaskManagers that are still registered was
+// fetched since. One that came meanwhile is no concern: it has no tasks of a
+// job that did not restart.
+func (c *Cluster) allMoved(ctx context.Context, before map[string]core.Reading) bool {
+	now, ok := c.managerClocks(ctx)
+	if !ok {
+		return false
+	}
+	for id, was := range before {
+		if is, registered := now[id]; registered && !moved(was, is) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeManagers(b []byte) ([]taskManager, error) {

@@ -4,16 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"flinkscaler/core"
 )
 
-// vertexReaders is how many vertices of one job are read at a time.
-const vertexReaders = 4
+// readersPerCall is how many things one call reads at a time: less than
+// DefaultMaxRequests, so that one large job does not keep out the others.
+const readersPerCall = 4
 
 // Measure reads status, topology and metrics in one go. It waits for the
 // cluster to fetch its metrics anew, at most two fetch intervals and a second
@@ -32,18 +35,18 @@ func (c *Cluster) Measure(ctx context.Context, job core.JobRef, pick core.Picker
 	m.SlotsTotal, m.SlotsFree = r.slotsTotal, r.slotsFree
 	m.Vertices = c.vertexMetrics(ctx, before, pick)
 	m.TaskManagers = c.globalMetrics(ctx, r)
-	silent := c.silentManagers(ctx)
-	// Last, so that a restart in between is seen, and with the totals of the
-	// same fetch.
-	m.Status, err = c.Status(ctx, job)
+	// The job is read last: with the totals of the same fetch, and so that a
+	// restart in between is seen.
+	if m.Status, err = c.Status(ctx, job); err != nil {
+		return core.Measurement{}, err
+	}
+	recently, err := c.changedLately(ctx, m.Status)
 	if err != nil {
 		return core.Measurement{}, err
 	}
-	m.SilentTaskManagers = silent(m.Status.Now)
-	m.Restarted = restarted(before, m.Status)
-	if m.Restarted {
-		m.Fresh = false
-	}
+	m.Restarted = recently || restarted(before, m.Status)
+	m.Fresh = m.Fresh && !m.Restarted
+	m.SilentTaskManagers = c.silentManagers(ctx, m.Status.Now)
 	if !m.Status.AllTasksRunning() {
 		m.Vertices, m.TaskManagers = nil, nil
 	}
@@ -58,26 +61,57 @@ func restarted(before, after core.JobStatus) bool {
 		!after.AllTasksRunning()
 }
 
+// clockSlack is for the time between Flink's copying of a graph and our
+// reading of its clock.
+const clockSlack = 500 * time.Millisecond
+
+// defaultRefresh is Flink's web.refresh-interval.
+const defaultRefresh = 3 * time.Second
+
+// changedLately asks the job list, which Flink answers from the job itself,
+// whether the status can be a copy from before the job's last change: a
+// rescale is then seen in the metrics but not in the status.
+func (c *Cluster) changedLately(ctx context.Context, status core.JobStatus) (bool, error) {
+	refresh := defaultRefresh
+	if v, err := c.Version(ctx); err == nil {
+		refresh = v.Refresh
+	}
+	jobs, err := c.Jobs(ctx)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(jobs, func(j Job) bool { return j.ID == status.ID })
+	if i < 0 {
+		return false, &core.OpError{Op: "read job", Subject: status.ID, Err: fmt.Errorf("%w: it left the job list", core.ErrNotFound)}
+	}
+	return jobs[i].State != status.State || jobs[i].ChangedAt.After(status.Now.Add(-refresh-clockSlack)), nil
+}
+
 // vertexMetrics reads the picked metrics of all vertices, a few at a time. A
 // vertex whose names cannot be read has none.
 func (c *Cluster) vertexMetrics(ctx context.Context, status core.JobStatus, pick core.Picker) []core.VertexMetrics {
 	vertices := status.Topology.Vertices
 	out := make([]core.VertexMetrics, len(vertices))
+	forEach(len(vertices), func(i int) { out[i] = c.oneVertex(ctx, status.ID, vertices[i], pick) })
+	return out
+}
+
+// forEach calls do for 0 to n-1, a few at a time, and waits for all.
+func forEach(n int, do func(int)) {
 	next := make(chan int)
 	var readers sync.WaitGroup
-	for range min(vertexReaders, len(vertices)) {
+	for range min(readersPerCall, n) {
 		readers.Go(func() {
 			for i := range next {
-				out[i] = c.oneVertex(ctx, status.ID, vertices[i], pick)
+				do(i)
 			}
 		})
 	}
-	for i := range vertices {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	readers.Wait()
-	return out
 }
 
 func (c *Cluster) oneVertex(ctx context.Context, job string, v core.Vertex, pick core.Picker) core.VertexMetrics {

@@ -7,7 +7,8 @@ import (
 	"flinkscaler/core"
 )
 
-// clockMetric moves with every fetch of the JobManager and only then.
+// clockMetric is the CPU time of a JVM: it moves with every fetch of its
+// metrics and only then. Flink counts it in steps of 10 ms.
 const clockMetric = "Status.JVM.CPU.Time"
 
 const clockPath = "/v1/jobmanager/metrics?get=" + clockMetric + ",taskSlotsTotal,taskSlotsAvailable"
@@ -20,7 +21,8 @@ type clockReading struct {
 // round is a fetch of metrics by the JobManager, as seen from outside.
 type round struct {
 	clockReading
-	// fresh is true when the fetch began after we asked.
+	// fresh is true when the metrics of the JobManager and of every
+	// TaskManager were fetched after we asked.
 	fresh  bool
 	waited time.Duration
 }
@@ -33,43 +35,50 @@ func pollEvery(interval time.Duration) time.Duration {
 
 // awaitRound makes the cluster fetch its metrics and waits for that. Flink
 // fetches when it is asked and its last fetch is an interval old, so the first
-// look both gives the old value and starts a fetch.
+// look both gives the old values and starts a fetch.
+//
+// The JobManager's clock alone is not enough. While one TaskManager hangs, each
+// fetch still brings the JobManager's own metrics and then waits for
+// web.timeout, and no TaskManager's metrics come at all, not even those of the
+// healthy ones: seen on 1.20.5 and 2.3.0 with a stopped process.
 func (c *Cluster) awaitRound(ctx context.Context) round {
 	interval := c.readSettings(ctx).fetch
 	every := pollEvery(interval)
 	began := time.Now()
 	until := lastMoment(ctx, began, 2*interval+time.Second)
-	first, _ := c.readClock(ctx, 0)
-	last := first
+	out := round{}
+	first, known := c.readClock(ctx, 0)
+	managers, managersKnown := c.managerClocks(ctx)
+	out.clockReading = first
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for time.Now().Before(until) {
+	for time.Now().Before(until) && !out.fresh {
 		select {
 		case <-ctx.Done():
-			return round{clockReading: last, waited: time.Since(began)}
+			until = began
+			continue
 		case <-tick.C:
 		}
 		now, ok := c.readClock(ctx, every/2)
-		if !ok {
+		switch {
+		case !ok:
 			continue
+		case !known || !managersKnown: // there was nothing to compare with
+			first, known = now, true
+			managers, managersKnown = c.managerClocks(ctx)
+		case moved(first.clock, now.clock):
+			out.fresh = c.allMoved(ctx, managers)
 		}
-		last = now
-		if moved(first.clock, now.clock) {
-			return round{clockReading: now, fresh: true, waited: time.Since(began)}
-		}
-		if first.clock.State() != core.Present {
-			first = now // before its first fetch a JobManager has no metrics
-		}
+		out.clockReading = now
 	}
-	return round{clockReading: last, waited: time.Since(began)}
+	out.waited = time.Since(began)
+	return out
 }
 
-// moved is true when both are numbers and differ. A JobManager that restarted
-// begins again near zero.
-func moved(a, b core.Reading) bool {
-	x, okA := a.Value()
-	y, okB := b.Value()
-	return okA && okB && x != y
+// moved is true when a metric was fetched between two looks at it: it differs,
+// or was not there before. A JVM that restarted begins again near zero.
+func moved(before, now core.Reading) bool {
+	return now.State() == core.Present && now != before
 }
 
 // lastMoment bounds a wait; where ctx ends before, a quarter of its time is
