@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -36,8 +37,31 @@ func (d *decoder) flink(path string, raw any) flink.Config {
 		c.URLs = []string{"https://placeholder"}
 	}
 	_, single := s.values["url"]
-	for _, p := range parts(c.Validate()) {
+	for _, p := range parts(d.checkFiles(path, c).Validate()) {
 		d.flinkProblem(path, p.Error(), single)
+	}
+	return c
+}
+
+// checkFiles reports each file of TLS that cannot be read, and gives back the
+// rest of the configuration: the adapter stops at the first.
+func (d *decoder) checkFiles(path string, c flink.Config) flink.Config {
+	bad := func(key, file string) bool {
+		if file == "" {
+			return false
+		}
+		_, err := os.ReadFile(file)
+		if err != nil {
+			d.problem(path+"."+key, "%v", err)
+		}
+		return err != nil
+	}
+	if bad("caFile", c.CAFile) {
+		c.CAFile = ""
+	}
+	cert, key := bad("certFile", c.CertFile), bad("keyFile", c.KeyFile)
+	if cert || key {
+		c.CertFile, c.KeyFile = "", ""
 	}
 	return c
 }

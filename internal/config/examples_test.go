@@ -1,0 +1,120 @@
+package config
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flinkscaler/core/spec"
+)
+
+// examples is the folder of the shipped examples.
+const examples = "../../examples"
+
+// TestExamples loads every example, so that none rots.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(examples)); err != nil {
+		t.Fatal(err)
+	}
+	secrets := filepath.Join(dir, "secrets")
+	if err := os.Mkdir(secrets, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(secrets, "flink-ca.pem"), certificate(t))
+	put(t, filepath.Join(secrets, "flink-password"), []byte("x\n"))
+	loaded := 0
+	for _, file := range glob(t, filepath.Join(dir, "*.yaml")) {
+		if _, notes, err := Load(Source{File: file}); err != nil || len(notes) > 0 {
+			t.Errorf("%s: %v, notes %q", filepath.Base(file), err, notes)
+		}
+		loaded++
+	}
+	for _, file := range glob(t, filepath.Join(dir, "*.json")) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := spec.Decode(b); len(problems) > 0 {
+			t.Errorf("%s: %v", filepath.Base(file), problems)
+		}
+		loaded++
+	}
+	if loaded < 3 {
+		t.Errorf("loaded %d examples, want at least 3", loaded)
+	}
+	t.Run("worker-full.yaml shows the defaults", func(t *testing.T) {
+		got, _, err := Load(Source{File: filepath.Join(dir, "worker-full.yaml")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Default()
+		want.Clusters = got.Clusters
+		// What the connection falls back to when nobody says anything.
+		want.Temporal = Temporal{Address: "127.0.0.1:7233", Namespace: "default"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("configuration (-default +example):\n%s", diff)
+		}
+		f := got.Clusters[0].Flink
+		if f.PasswordFile != filepath.Join(secrets, "flink-password") {
+			t.Errorf("passwordFile is %s, want it in the folder of the configuration", f.PasswordFile)
+		}
+	})
+	t.Run("worker-full.yaml names every setting", func(t *testing.T) {
+		b, err := os.ReadFile(filepath.Join(examples, "worker-full.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := []string{"url", "urls", "timeout", "caFile", "certFile", "keyFile", "serverName", "username", "usernameFile", "passwordFile", "tokenFile", "maxRequests", "policy"}
+		for _, s := range settings() {
+			keys = append(keys, s.path[strings.LastIndex(s.path, ".")+1:])
+		}
+		for _, k := range keys {
+			if !strings.Contains(string(b), k) {
+				t.Errorf("%s is not shown", k)
+			}
+		}
+	})
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func put(t *testing.T, file string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// certificate makes one that signs itself.
+func certificate(t *testing.T) []byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
