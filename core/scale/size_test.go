@@ -1,0 +1,230 @@
+package scale
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flinkscaler/core"
+	"flinkscaler/core/evaluate"
+	"flinkscaler/core/policy"
+)
+
+const most = math.MaxInt32
+
+// upTo is a policy without limits but those given.
+func upTo(lower, upper int, mode policy.Alignment) policy.Policy {
+	p := policy.Default()
+	p.MinParallelism, p.MaxParallelism, p.Alignment = lower, upper, mode
+	p.ScaleDownMaxFactor, p.ScaleUpMaxFactor = 1, most
+	return p
+}
+
+// sized runs all limits on a vertex that needs factor times what it has.
+func sized(v core.Vertex, factor float64, p policy.Policy) (int, []core.Step) {
+	d := Size(v, evaluate.Vertex{Capacity: core.Read(factor), TrueRate: core.Read(1)}, p)
+	return d.To, d.Steps
+}
+
+func vertexOf(current, partitions, maxP int, hash bool) core.Vertex {
+	v := core.Vertex{ID: "v", Parallelism: current, Partitions: partitions, MaxParallelism: maxP}
+	if partitions == 0 {
+		v.Inputs = []core.Edge{{From: "a", Ship: "REBALANCE"}}
+	}
+	if hash {
+		v.Inputs = append(v.Inputs, core.Edge{From: "b", Ship: core.ShipHash})
+	}
+	return v
+}
+
+func TestSizeInEveryAlignment(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		current, partitions, maxP int
+		factor                    float64
+		lower, upper              int
+		hash                      bool
+		balanced, evenly, off     int
+		reason                    string
+	}{
+		// Not shared out by number: no alignment.
+		{1, 0, 720, 0.0001, 1, most, false, 1, 1, 1, "never below 1"},
+		{2, 0, 720, 0.1, 1, most, false, 1, 1, 1, "never below 1"},
+		{16, 0, 128, 1.5, 1, most, false, 24, 24, 24, "REBALANCE is not aligned"},
+		{200, 0, 720, 2, 1, most, false, 400, 400, 400, "REBALANCE is not aligned"},
+		// Key groups.
+		{6, 0, 36, 0.8, 1, most, true, 6, 6, 5, "a divisor at the size now keeps it"},
+		{16, 0, 128, 1.5, 1, most, true, 26, 32, 24, "26 lowers the largest share, 32 divides"},
+		{200, 0, 720, most, 1, most, true, 720, 720, 720, "not above the key groups"},
+		{10, 0, 128, 2.5, 1, most, true, 26, 32, 25, ""},
+		{200, 0, 720, 2, 1, 300, true, 300, 300, 300, "nothing better below the policy's limit"},
+		{200, 0, 720, 1.3, 1, most, true, 360, 360, 260, ""},
+		{10, 0, 128, 0.3, 1, 200, true, 4, 4, 3, ""},
+		{100, 0, 720, 0.37, 1, 200, true, 38, 40, 37, ""},
+		// Partitions of a source.
+		{7, 15, 128, 1.2, 1, most, false, 15, 15, 9, "9 to 14 share as badly as 9"},
+		{20, 35, 30, 0.9, 1, most, false, 18, 18, 18, "nothing better up to the size now"},
+		{22, 35, 30, 1.1, 20, most, false, 25, 25, 25, "nothing better up to max parallelism"},
+		{80, 200, 128, 1.4, 1, most, false, 112, 112, 112, "nothing better up to max parallelism"},
+		{24, 199, most, 4, 1, most, false, 100, 199, 96, "a prime: evenly is all of them"},
+		{8, 12, 128, 1.5, 1, 200, false, 12, 12, 12, ""},
+		{22, 35, 128, 1.13, 20, 30, false, 25, 25, 25, "nothing better up to the policy's limit"},
+		{5, 12, 8, 1.4, 1, 200, false, 7, 7, 7, "8 does not divide 12 and shares as badly"},
+		// The Java autoscaler lets these exceed the partitions.
+		{12, 10, 128, 0.9, 1, 200, false, 10, 10, 10, "I3: Java gives 11 subtasks to 10 partitions"},
+		{10, 15, 128, 2, 1, 200, false, 15, 15, 15, "I3: Java gives 20 subtasks to 15 partitions"},
+		{100, 15, 720, 1.8, 1, 200, false, 15, 15, 15, "BC-05: wants 180 for 15 partitions"},
+		{100, 15, 720, 0.5, 1, 200, false, 15, 15, 15, "BC-05: wants 50 for 15 partitions"},
+		{100, 15, 720, 0.1, 1, 200, false, 15, 15, 10, "BC-05: 10 share as badly as any below 15"},
+		{4, 3, 128, 5, 8, 200, false, 3, 3, 3, "BC-35 (c): the policy's least is above the partitions"},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%d x %.4g of %d,%d", c.current, c.factor, c.partitions, c.maxP), func(t *testing.T) {
+			t.Parallel()
+			v := vertexOf(c.current, c.partitions, c.maxP, c.hash)
+			got := map[policy.Alignment]int{}
+			for _, mode := range []policy.Alignment{policy.AlignBalanced, policy.AlignEvenlySpread, policy.AlignOff} {
+				got[mode], _ = sized(v, c.factor, upTo(c.lower, c.upper, mode))
+			}
+			want := map[policy.Alignment]int{policy.AlignBalanced: c.balanced, policy.AlignEvenlySpread: c.evenly, policy.AlignOff: c.off}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// TestSizeRoundsAsJava: exact arithmetic would give one less in each case.
+func TestSizeRoundsAsJava(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		current          int
+		target, trueRate float64
+		want             int
+	}{
+		{100, 11, 10, 111}, {100, 22, 10, 221}, {100, 7, 50, 15}, {100, 14, 50, 29}, {100, 55, 50, 111}, {25, 14, 50, 8}, {25, 28, 100, 8}, {25, 220, 100, 56}, {15, 620, 300, 32},
+	} {
+		d := Size(vertexOf(c.current, 0, most, false), evaluate.Vertex{Capacity: core.Read(c.target), TrueRate: core.Read(c.trueRate)}, upTo(1, most, policy.AlignOff))
+		if d.To != c.want {
+			t.Errorf("%d x %v / %v = %d; want %d", c.current, c.target, c.trueRate, d.To, c.want)
+		}
+	}
+}
+
+// TestWholeVertex takes a vertex from rates to its size, scale-down at once.
+func TestWholeVertex(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		current            int
+		target, rate       float64
+		change             func(*policy.Policy)
+		up, down, capacity float64
+		want               int
+		outside            bool
+	}{
+		"half at full":       {10, 50, 100, func(p *policy.Policy) { p.UtilizationTarget = 1 }, 50, 71, 50, 5, true},
+		"half at .8":         {10, 50, 100, func(p *policy.Policy) { p.UtilizationTarget = 0.8 }, 50, 100, 63, 8, false},
+		"60 at .8":           {10, 60, 100, func(p *policy.Policy) { p.UtilizationTarget = 0.8 }, 60, 120, 75, 8, false},
+		"59 at .8":           {10, 59, 100, func(p *policy.Policy) { p.UtilizationTarget = 0.8 }, 59, 118, 74, 8, false},
+		"full at .6":         {2, 100, 100, func(p *policy.Policy) { p.UtilizationTarget = 0.6 }, 111, 333, 167, 4, true},
+		"down factor":        {10, 10, 100, func(p *policy.Policy) { p.UtilizationTarget, p.ScaleDownMaxFactor = 1, 0.5 }, 10, 14, 10, 5, true},
+		"up factor .5":       {10, 200, 10, func(p *policy.Policy) { p.UtilizationTarget, p.ScaleUpMaxFactor = 1, 0.5 }, 200, 286, 200, 15, true},
+		"up factor .6":       {10, 200, 10, func(p *policy.Policy) { p.UtilizationTarget, p.ScaleUpMaxFactor = 1, 0.6 }, 200, 286, 200, 16, true},
+		"min does not raise": {4, 100, 500, func(p *policy.Policy) { p.MinParallelism = 5 }, 100, 250, 143, 4, true},
+		"max does not lower": {10, 500, 100, func(p *policy.Policy) { p.UtilizationTarget, p.MaxParallelism = 1, 10 }, 500, 714, 500, 10, true},
+		"idle":               {8, 0, math.Inf(1), func(*policy.Policy) {}, 0, 0, 0, 1, true},
+		"idle, one step":     {8, 0, math.Inf(1), func(p *policy.Policy) { p.ScaleDownMaxFactor = 0.6 }, 0, 0, 0, 4, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := upTo(1, 200, policy.AlignEvenlySpread)
+			p.CatchUp, p.RestartTime = 0, 5*time.Minute
+			c.change(&p)
+			upper, lower := math.Min(1, p.UtilizationTarget+0.3), p.UtilizationTarget-0.3
+			up, down := evaluate.Capacity(c.target, 0, upper, false, p), evaluate.Capacity(c.target, 0, lower, true, p)
+			capacity := evaluate.Capacity(c.target, 0, p.UtilizationTarget, true, p)
+			e := evaluate.Vertex{Capacity: core.Read(capacity), TrueRate: core.Read(c.rate), Outside: c.rate < up || c.rate > down}
+			d := Size(vertexOf(c.current, 0, 720, true), e, p)
+			type numbers struct {
+				Up, Down, Capacity float64
+				To                 int
+				Outside            bool
+			}
+			want, got := numbers{c.up, c.down, c.capacity, c.want, c.outside}, numbers{up, down, capacity, d.To, d.Outside}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDefaultsAtWork: 10 subtasks, 10 000/s, no lag, all defaults.
+func TestDefaultsAtWork(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		load float64
+		want int
+	}{{0.35, 6}, {0.45, 8}, {0.6, 10}, {0.7, 12}, {0.8, 13}, {0.95, 16}, {1, 16}} {
+		p := policy.Default()
+		e := evaluate.Vertex{Capacity: core.Read(15952), TrueRate: core.Read(core.Round3(10000 / c.load))}
+		if d := Size(vertexOf(10, 0, 720, false), e, p); d.To != c.want {
+			t.Errorf("load %v: %d; want %d", c.load, d.To, c.want)
+		}
+	}
+}
+
+func TestStepsTellTheWay(t *testing.T) {
+	t.Parallel()
+	p := upTo(1, 60, policy.AlignBalanced)
+	p.ScaleUpMaxFactor = 4
+	_, steps := sized(vertexOf(10, 35, 50, false), 9, p)
+	want := []core.Step{
+		{By: "formula", To: 90},
+		{By: "job.autoscaler.scale-up.max-factor", To: 50, Note: "at most 5 times the size now"},
+		{By: "partitions", To: 35, Note: "capped by 35 partitions"},
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, steps = sized(vertexOf(10, 0, 128, false), 1.5, p); steps != nil {
+		t.Errorf("steps %v where no limit moved the number; want none", steps)
+	}
+	_, steps = sized(vertexOf(80, 0, 128, false), 2, p)
+	if len(steps) != 2 || steps[1].Note != "at most 60, but not below the size now" {
+		t.Errorf("steps %v; want the soft limit named (BC-35 b)", steps)
+	}
+}
+
+func TestGateIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	both := func(outside bool) []core.VertexDecision {
+		return []core.VertexDecision{{ID: "a", From: 10, To: 12, Wanted: 12}, {ID: "b", From: 10, To: 8, Wanted: 8, Outside: outside}}
+	}
+	v := both(false)
+	Gate(v)
+	if v[0].To != 10 || v[1].To != 10 || v[0].Wanted != 12 || v[0].Why != core.ReasonWithinTarget {
+		t.Errorf("none outside: %+v; want no change, but what was wanted still there", v)
+	}
+	v = both(true)
+	Gate(v)
+	if v[0].To != 12 || v[1].To != 8 {
+		t.Errorf("one outside: %+v; want both changes", v)
+	}
+	v = []core.VertexDecision{{ID: "a", From: 10, To: 12}, {ID: "b", From: 10, To: 10, Outside: true}}
+	Gate(v)
+	if v[0].To != 10 {
+		t.Errorf("a vertex outside that does not change drags no other along: %+v", v)
+	}
+}
+
+func TestUnjudgedStays(t *testing.T) {
+	t.Parallel()
+	d := Size(vertexOf(10, 0, 128, false), evaluate.Vertex{Unjudged: core.ReasonMetricsMissing, Note: "why"}, policy.Default())
+	if d.To != 10 || d.Wanted != 10 || d.Why != core.ReasonMetricsMissing || d.Note != "why" {
+		t.Errorf("%+v", d)
+	}
+}
