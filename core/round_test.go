@@ -1,0 +1,38 @@
+package core
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestRound3(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]float64{
+		0.0001: 0.0001, 0.0004: 0.0004, 0.00049: 0.00049, 0.0005: 0.001, 1.2345: 1.235, 2.0005: 2.001, 1.0005: 1.001, 2.6755: 2.676,
+		123456.7895: 123456.79, -0.0004: -0.0004, 0: 0, 7: 7, 0.9996: 1, 9.9995: 10, -9.9995: -10, -1.2344: -1.234, 1e300: 1e300, 99.9999: 100,
+	} {
+		if got := Round3(x); got != want {
+			t.Errorf("Round3(%v) = %v; want %v", x, got, want)
+		}
+	}
+	if !math.IsNaN(Round3(math.NaN())) || !math.IsInf(Round3(math.Inf(-1)), -1) {
+		t.Error("NaN and infinities must pass")
+	}
+}
+
+func TestRound3IsWithinHalfAThousandth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64Range(-1e9, 1e9).Draw(t, "x")
+		r := Round3(x)
+		if math.Abs(r-x) > 0.000500001 {
+			t.Fatalf("Round3(%v) = %v", x, r)
+		}
+		if s := strconv.FormatFloat(r, 'f', -1, 64); r != x && len(s) > 4 && Round3(r) != r {
+			t.Fatalf("Round3 is not stable: %v -> %v -> %v", x, r, Round3(r))
+		}
+	})
+}
