@@ -1,6 +1,7 @@
 package flinksim
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -161,33 +162,32 @@ func (j *job) demand(load float64) []float64 {
 }
 
 // limit lowers the sources' rates to what the vertices behind them can take.
-// Sources that meet in a bottleneck give way in proportion; one that does not
-// reach it is not touched. It marks the vertices that are held back.
+// Sources that meet in a bottleneck share it by their capacities, but none
+// gets more than it wants: raise all in step until a vertex is full, leave
+// those that reach it where they are, go on with the others. It marks the
+// vertices that are held back.
 func (j *job) limit(rates []float64) {
 	for i := range j.vertices {
 		j.vertices[i].blocked = false
 	}
-	for range j.vertices {
-		worst, over := -1, 1+1e-9
+	var settled []bool
+	for {
+		full, level := -1, math.Inf(1)
 		for i := range j.vertices {
-			v := &j.vertices[i]
-			if in := j.reaches(i, rates); in > v.cap*over && !v.source() {
-				worst, over = i, in/v.cap
+			if j.vertices[i].source() || j.reaches(i, rates) <= j.vertices[i].cap*(1+1e-12) {
+				continue
+			}
+			if settled == nil {
+				settled = make([]bool, len(j.vertices))
+			}
+			if l := j.level(i, rates, settled); l < level {
+				full, level = i, l
 			}
 		}
-		if worst < 0 {
+		if full < 0 {
 			return
 		}
-		for s := range j.vertices {
-			if j.paths[s][worst] > 0 {
-				rates[s] /= over
-			}
-		}
-		for u := range j.vertices {
-			if u != worst && j.paths[u][worst] > 0 {
-				j.vertices[u].blocked = true
-			}
-		}
+		j.settle(full, level, rates, settled)
 	}
 }
 
@@ -198,6 +198,58 @@ func (j *job) reaches(i int, rates []float64) float64 {
 		in += rates[s] * j.paths[s][i]
 	}
 	return in
+}
+
+// level is the share of their capacity that the sources which are not settled
+// may use so that vertex i is just full.
+func (j *job) level(i int, rates []float64, settled []bool) float64 {
+	level := 0.0
+	for range j.vertices { // each round finds a source that wants less
+		room, weight := j.vertices[i].cap, 0.0
+		for s := range j.vertices {
+			v := &j.vertices[s]
+			if !v.source() || j.paths[s][i] == 0 {
+				continue
+			}
+			if settled[s] || rates[s] <= level*v.cap {
+				room -= rates[s] * j.paths[s][i]
+			} else {
+				weight += v.cap * j.paths[s][i]
+			}
+		}
+		if weight == 0 && level == 0 {
+			return math.Inf(1) // all are settled: what is over is rounding
+		}
+		if weight == 0 {
+			return level
+		}
+		next := math.Max(0, room/weight)
+		if next <= level*(1+1e-12) {
+			return next
+		}
+		level = next
+	}
+	return level
+}
+
+// settle holds the sources that reach a full vertex at the level.
+func (j *job) settle(full int, level float64, rates []float64, settled []bool) {
+	for s := range j.vertices {
+		v := &j.vertices[s]
+		if !v.source() || settled[s] || j.paths[s][full] == 0 {
+			continue
+		}
+		settled[s] = true
+		if rates[s] <= level*v.cap {
+			continue
+		}
+		rates[s] = level * v.cap
+		for u := range j.vertices {
+			if u != full && j.paths[s][u] > 0 && j.paths[u][full] > 0 {
+				j.vertices[u].blocked = true
+			}
+		}
+	}
 }
 
 // push books what flows through a vertex during dt seconds. Vertices are in
@@ -265,8 +317,14 @@ func (v *vertex) window(span int) (tally, float64) {
 func (j *job) build(specs []VertexSpec) error {
 	index := map[string]int{}
 	left := make([]VertexSpec, 0, len(specs))
+	ids := map[string]bool{}
 	for _, s := range specs {
-		left = append(left, s.withDefaults())
+		s = s.withDefaults()
+		if ids[s.ID] {
+			return fmt.Errorf("flinksim: two vertices %q with id %s", s.Name, s.ID)
+		}
+		ids[s.ID] = true
+		left = append(left, s)
 	}
 	for len(left) > 0 {
 		var later []VertexSpec

@@ -146,7 +146,7 @@ func (j *job) checkpointStats(time.Time) reply {
 	}
 	b.Summary = map[string]statsBody{
 		"checkpointed_size": statsOf(size), "state_size": statsOf(size), "end_to_end_duration": statsOf(took),
-		"alignment_buffered": statsOf(nil), "processed_data": statsOf(nil), "persisted_data": statsOf(nil),
+		"alignment_buffered": {}, "processed_data": statsOf(make([]int64, len(size))), "persisted_data": statsOf(make([]int64, len(size))),
 	}
 	return ok(b)
 }
