@@ -1,0 +1,120 @@
+package porttest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"flinkscaler/core"
+)
+
+// Run tests a platform. The cases run one after another: they change one job.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	h.check(t)
+	ref := h.locate(t)
+	h.running(t, ref, nil)
+	t.Run("locate", func(t *testing.T) { locating(t, &h) })
+	t.Run("measure", func(t *testing.T) { measuring(t, &h) })
+	t.Run("requirements", func(t *testing.T) { requirements(t, &h) })
+	t.Run("inspect", func(t *testing.T) { inspecting(t, &h) })
+	t.Run("cancelled", func(t *testing.T) { cancelled(t, &h) })
+	t.Run("hooks", func(t *testing.T) { hooks(t, &h) })
+}
+
+// sentinels are the meanings that an error of a port can have.
+func sentinels() []error {
+	return []error{
+		core.ErrNotFound, core.ErrAmbiguous, core.ErrUnreachable, core.ErrNoLeader, core.ErrBusy, core.ErrNotReady,
+		core.ErrNotAdaptive, core.ErrRefused, core.ErrUnauthorized, core.ErrNotFlink,
+	}
+}
+
+// wantError checks that an error has this meaning and no other.
+func wantError(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %q", what, err, want)
+		return
+	}
+	for _, other := range sentinels() {
+		if errors.Is(other, want) {
+			continue
+		}
+		if errors.Is(err, other) {
+			t.Errorf("%s: error %v means %q as well as %q", what, err, other, want)
+		}
+	}
+}
+
+func locating(t *testing.T, h *Harness) {
+	ref := h.locate(t)
+	if ref.ID == "" || ref.Name == "" || ref.FlinkVersion == "" || ref.State.Ended() {
+		t.Errorf("a live job was found without id, name, version or with an ended state: %+v", ref)
+	}
+	again := h.locate(t)
+	if again.ID != ref.ID {
+		t.Errorf("the same target gave %s, then %s", ref.ID, again.ID)
+	}
+	_, err := h.Platform.Locate(t.Context(), h.Absent)
+	wantError(t, "locate a job that was never there", err, core.ErrNotFound)
+	if _, err := h.Platform.Locate(t.Context(), core.Target{}); err == nil {
+		t.Error("locate without a target: no error")
+	}
+}
+
+func inspecting(t *testing.T, h *Harness) {
+	ref := h.locate(t)
+	health, err := h.Platform.Inspect(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("inspect: %v", err)
+	}
+	if health.Checkpointing != h.Checkpointing {
+		t.Fatalf("checkpointing %v, want %v: %+v", health.Checkpointing, h.Checkpointing, health)
+	}
+	if h.Checkpointing {
+		if health.Interval <= 0 {
+			t.Errorf("no interval: %+v", health)
+		}
+		h.await(t, "a completed checkpoint", func() bool {
+			health, err = h.Platform.Inspect(t.Context(), ref)
+			return err == nil && !health.LastCompleted.IsZero()
+		})
+	}
+	_, err = h.Platform.Inspect(t.Context(), h.gone(t))
+	wantError(t, "inspect a job that was never there", err, core.ErrNotFound)
+}
+
+// quick is how soon a call must return once its ctx has ended.
+const quick = 2 * time.Second
+
+func cancelled(t *testing.T, h *Harness) {
+	ref := h.locate(t)
+	wanted, err := h.Platform.Wanted(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("wanted: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, call := range map[string]func() error{
+		"locate":  func() error { _, err := h.Platform.Locate(ctx, h.Target); return err },
+		"measure": func() error { _, err := h.Platform.Measure(ctx, ref, pick); return err },
+		"status":  func() error { _, err := h.Platform.Status(ctx, ref); return err },
+		"wanted":  func() error { _, err := h.Platform.Wanted(ctx, ref); return err },
+		"want":    func() error { return h.Platform.Want(ctx, ref, wanted) },
+		"inspect": func() error { _, err := h.Platform.Inspect(ctx, ref); return err },
+	} {
+		began := time.Now()
+		err := call()
+		if !errors.Is(err, core.ErrUnreachable) && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a cancelled ctx: error %v, want unreachable or cancelled", name, err)
+		}
+		if took := time.Since(began); took > quick {
+			t.Errorf("%s with a cancelled ctx took %s", name, took)
+		}
+	}
+	if _, err := h.Platform.Status(t.Context(), ref); err != nil {
+		t.Errorf("status after cancelled calls: %v", err)
+	}
+}
