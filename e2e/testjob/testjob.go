@@ -13,7 +13,7 @@ import (
 // MainClass is the class with the job's main method.
 const MainClass = "flinkscaler.testjob.TestJob"
 
-// Names of the job's operators. The source's vertex is "Source: gen", the last one "slow -> sink: Writer".
+// Names of the job's operators. The source's vertex is "Source: gen", the last one "slow -> sink: Writer" ("slow -> Sink: sink" on 1.18).
 const (
 	SourceName = "gen"
 	SlowName   = "slow"

@@ -2,8 +2,8 @@ package flinkscaler.testjob;
 
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
 /**
  * The job under test: source {@code gen} -> keyed map {@code slow} -> discarding sink.
@@ -19,20 +19,19 @@ public final class TestJob {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setMaxParallelism(arguments.maxParallelism);
 
-        env.fromSource(
-                        new RateSource(arguments.rateFile, arguments.splits),
-                        WatermarkStrategy.noWatermarks(),
-                        "gen",
-                        Types.LONG)
-                .uid("gen")
-                .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
-                .map(new CostlyMap(arguments.costMicros))
-                .returns(Types.LONG)
-                .name("slow")
-                .uid("slow")
-                .sinkTo(new DiscardingSink<>())
-                .name("sink")
-                .uid("sink");
+        DataStream<Long> worked =
+                env.fromSource(
+                                new RateSource(arguments.rateFile, arguments.splits),
+                                WatermarkStrategy.noWatermarks(),
+                                "gen",
+                                Types.LONG)
+                        .uid("gen")
+                        .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
+                        .map(new CostlyMap(arguments.costMicros))
+                        .returns(Types.LONG)
+                        .name("slow")
+                        .uid("slow");
+        Discarding.discard(worked);
 
         env.execute(arguments.name);
     }
