@@ -47,6 +47,11 @@ func checkCluster(t *testing.T, version string) {
 	waitRecords(t, c, id, 3000)
 	clock.lap("2500 more at 1600/s")
 
+	must(t, rates.Set(8000)) // twice what two subtasks can do
+	waitPending(t, c, id, 1000)
+	must(t, rates.Set(100))
+	clock.lap("backlog of 1000 at twice the capacity")
+
 	lost := c.TaskManagers()[1]
 	must(t, lost.Kill())
 	must(t, c.WaitSlots(t.Context(), 2))
@@ -173,6 +178,24 @@ func waitRecords(t *testing.T, c *flinklocal.Cluster, jobID string, count int64)
 	must(t, c.WaitJob(t.Context(), jobID, "records to be counted", func(job flinklocal.Job) bool {
 		vertex, found := job.Vertex(testjob.SlowName)
 		return found && vertex.Metrics.ReadRecords >= count
+	}))
+}
+
+// waitPending waits until the source reports a backlog. Its gauge is what a Kafka source has too.
+func waitPending(t *testing.T, c *flinklocal.Cluster, jobID string, count float64) {
+	t.Helper()
+	job, err := c.Job(t.Context(), jobID)
+	must(t, err)
+	source, found := job.Vertex(testjob.SourceName)
+	if !found {
+		t.Fatalf("no source in %v", job)
+	}
+	path := "/jobs/" + jobID + "/vertices/" + source.ID + "/subtasks/metrics?get=Source__gen.pendingRecords"
+	must(t, c.WaitJob(t.Context(), jobID, "a backlog", func(flinklocal.Job) bool {
+		var metrics []struct {
+			Sum float64 `json:"sum"`
+		}
+		return c.Get(t.Context(), path, &metrics) == nil && len(metrics) == 1 && metrics[0].Sum >= count
 	}))
 }
 
