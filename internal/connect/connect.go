@@ -2,11 +2,8 @@ package connect
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -22,9 +19,9 @@ import (
 	"flinkscaler/internal/logging"
 )
 
-// What is used where nobody says anything.
+// What is used where nobody says anything, as by the temporal CLI.
 const (
-	DefaultAddress   = client.DefaultHostPort
+	DefaultAddress   = "127.0.0.1:7233"
 	DefaultNamespace = client.DefaultNamespace
 )
 
@@ -123,7 +120,7 @@ func Wait(ctx context.Context, opts client.Options, log hclog.Logger, failed fun
 		}
 		log.Warn("cannot reach Temporal; nothing is scaled until it answers",
 			logging.KeyAddress, opts.HostPort, logging.KeyNamespace, opts.Namespace,
-			logging.KeyError, cause(err), logging.KeyDo, Hint(err), logging.KeyAttempt, attempt, logging.KeyRetryIn, pause)
+			logging.KeyError, cause(err), logging.KeyDo, Hint(cause(err)), logging.KeyAttempt, attempt, logging.KeyRetryIn, pause)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -142,7 +139,7 @@ type Error struct {
 
 // Error names address and namespace, the cause and what to do.
 func (e *Error) Error() string {
-	return fmt.Sprintf("reach Temporal at %s, namespace %s: %v (%s)", e.Address, e.Namespace, e.Err, Hint(e))
+	return fmt.Sprintf("reach Temporal at %s, namespace %s: %v (%s)", e.Address, e.Namespace, e.Err, Hint(e.Err))
 }
 
 // Unwrap gives the cause.
@@ -163,18 +160,15 @@ func Hint(err error) string {
 		noNamespace *serviceerror.NamespaceNotFound
 		notFound    *serviceerror.NotFound
 		denied      *serviceerror.PermissionDenied
-		untrusted   *tls.CertificateVerificationError
-		authority   x509.UnknownAuthorityError
 	)
 	switch {
 	case errors.As(err, &noNamespace), errors.As(err, &notFound):
 		return "create the namespace, or name another one in temporal.namespace or TEMPORAL_NAMESPACE"
-	case errors.As(err, &denied), status.Code(errors.Unwrap(err)) == codes.Unauthenticated:
+	case errors.As(err, &denied), status.Code(err) == codes.Unauthenticated:
 		return "check TEMPORAL_API_KEY or the client certificate, and what they may do in this namespace"
-	case errors.As(err, &untrusted), errors.As(err, &authority):
-		return "check TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME"
-	case errors.Is(err, os.ErrNotExist):
-		return "check the file"
+	case strings.Contains(err.Error(), "authentication handshake failed"):
+		// gRPC keeps only the text of it.
+		return "check TEMPORAL_TLS, TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME; an API key turns TLS on, TEMPORAL_TLS=false turns it off"
 	}
 	return "start the server (for trials: temporal server start-dev), or set temporal.address or TEMPORAL_ADDRESS"
 }
