@@ -15,6 +15,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/spec"
+	"flinkscaler/internal/connect"
 	"flinkscaler/starter/view"
 	"flinkscaler/workflows"
 )
@@ -25,9 +26,9 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	now      func() time.Time
-	lookup   func(string) (string, bool)
+	env      connect.Environ
 	user     func() string
-	dial     func(context.Context, client.Options, endpoint) (server, error)
+	dial     func(context.Context, client.Options, endpoint, connect.Environ) (server, error)
 	// size is the terminal's, zeros for none.
 	size                                 func() (width, height int)
 	inTerminal, outTerminal, errTerminal bool
@@ -55,8 +56,8 @@ func (a *app) json() bool { return a.output == outputJSON }
 
 // colour is for people at a terminal who did not forbid it.
 func (a *app) colour() view.Palette {
-	no, set := a.lookup("NO_COLOR")
-	dumb, _ := a.lookup("TERM")
+	no, set := a.env.LookupEnv("NO_COLOR")
+	dumb, _ := a.env.LookupEnv("TERM")
 	return view.Palette(a.outTerminal && (!set || no == "") && dumb != "dumb")
 }
 
@@ -79,13 +80,13 @@ func (a *app) print(v any) error {
 
 // connect opens a session; the caller closes its server.
 func (a *app) connect(ctx context.Context) (*session, error) {
-	opts, at, err := a.settings.options(a.lookup)
+	opts, at, err := a.settings.options(a.env)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	srv, err := a.dial(ctx, opts, at)
+	srv, err := a.dial(ctx, opts, at, a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +200,7 @@ func (s *session) serverError(err error) error {
 	case errors.Is(err, errDenied):
 		return denied(s.at, err)
 	case errors.Is(err, errNamespace):
-		return &failure{
-			code: exitFailed, cause: err,
-			what: fmt.Sprintf("the Temporal server at %s (%s) has no namespace %q", s.at.Address, s.at.From, s.at.Namespace),
-			do:   "Check --namespace, TEMPORAL_NAMESPACE or the profile.",
-		}
+		return noNamespace(s.at, err)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +13,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+
+	"flinkscaler/internal/connect"
 )
 
 // settings are the flags on how to reach Temporal; what they leave out comes
@@ -27,34 +28,14 @@ type endpoint struct {
 	Address, From, Namespace string
 }
 
-// lookupEnv adapts a function to envconfig's interface.
-type lookupEnv func(string) (string, bool)
-
-func (l lookupEnv) LookupEnv(k string) (string, bool) { return l(k) }
-func (l lookupEnv) Environ() []string                 { return os.Environ() }
-
 // options resolves the settings: flags before variables before the profile.
-func (s settings) options(lookup lookupEnv) (client.Options, endpoint, error) {
-	profile, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{ConfigFileProfile: s.Profile, EnvLookup: lookup})
+func (s settings) options(env connect.Environ) (client.Options, endpoint, error) {
+	opts, err := connect.Options(connect.Override{Address: s.Address, Namespace: s.Namespace, Profile: s.Profile, Lookup: env})
 	if err != nil {
-		return client.Options{}, endpoint{}, badProfile(s, lookup, err)
+		return client.Options{}, endpoint{}, badProfile(s, env, err)
 	}
-	e := endpoint{From: s.origin(lookup, profile.Address)}
-	if s.Address != "" {
-		profile.Address = s.Address
-	}
-	if s.Namespace != "" {
-		profile.Namespace = s.Namespace
-	}
-	opts, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{IncludeRemoteCodec: true})
-	if err != nil {
-		return client.Options{}, endpoint{}, usage(fmt.Sprintf("the connection settings cannot be used: %v", err), "Check the TEMPORAL_TLS_* variables and the profile.")
-	}
-	opts.HostPort = orElse(opts.HostPort, client.DefaultHostPort)
-	opts.Namespace = orElse(opts.Namespace, client.DefaultNamespace)
 	opts.Logger = hclog.NewNullLogger()
-	e.Address, e.Namespace = opts.HostPort, opts.Namespace
-	return opts, e, nil
+	return opts, endpoint{Address: opts.HostPort, From: s.origin(env), Namespace: opts.Namespace}, nil
 }
 
 func orElse(s, otherwise string) string {
@@ -65,34 +46,36 @@ func orElse(s, otherwise string) string {
 }
 
 // origin says where the address comes from.
-func (s settings) origin(lookup lookupEnv, found string) string {
+func (s settings) origin(env connect.Environ) string {
 	if s.Address != "" {
 		return "from --address"
 	}
-	if v, ok := lookup("TEMPORAL_ADDRESS"); ok && v != "" {
+	if v, ok := env.LookupEnv("TEMPORAL_ADDRESS"); ok && v != "" {
 		return "from TEMPORAL_ADDRESS"
 	}
-	if found != "" {
-		return fmt.Sprintf("from profile %q in %s", s.profile(lookup), configFile(lookup))
+	config, err := envconfig.LoadClientConfig(envconfig.LoadClientConfigOptions{EnvLookup: env})
+	if p := config.Profiles[s.profile(env)]; err == nil && p != nil && p.Address != "" {
+		return fmt.Sprintf("from profile %q in %s", s.profile(env), configFile(env))
 	}
 	return "the default"
 }
 
-func (s settings) profile(lookup lookupEnv) string {
-	fromEnv, _ := lookup("TEMPORAL_PROFILE")
+func (s settings) profile(env connect.Environ) string {
+	fromEnv, _ := env.LookupEnv("TEMPORAL_PROFILE")
 	return orElse(s.Profile, orElse(fromEnv, envconfig.DefaultConfigFileProfile))
 }
 
-func configFile(lookup lookupEnv) string {
-	file, _ := lookup("TEMPORAL_CONFIG_FILE")
+func configFile(env connect.Environ) string {
+	file, _ := env.LookupEnv("TEMPORAL_CONFIG_FILE")
 	return orElse(file, envconfig.DefaultConfigFilePath())
 }
 
-func badProfile(s settings, lookup lookupEnv, err error) *failure {
-	f := usage(fmt.Sprintf("the profile %q cannot be used: %v", s.profile(lookup), err), "")
-	f.do = "Check " + configFile(lookup) + ", --profile and TEMPORAL_PROFILE."
-	config, loadErr := envconfig.LoadClientConfig(envconfig.LoadClientConfigOptions{EnvLookup: lookup})
-	if loadErr != nil || len(config.Profiles) == 0 {
+// badProfile names the profiles that there are.
+func badProfile(s settings, env connect.Environ, cause error) *failure {
+	f := usage(fmt.Sprintf("the settings of the connection cannot be used: %v", cause), "")
+	f.do = "Check " + configFile(env) + ", --profile, and the TEMPORAL_* variables."
+	config, err := envconfig.LoadClientConfig(envconfig.LoadClientConfigOptions{EnvLookup: env})
+	if err != nil || len(config.Profiles) == 0 || config.Profiles[s.profile(env)] != nil {
 		return f
 	}
 	var known []string
@@ -100,33 +83,39 @@ func badProfile(s settings, lookup lookupEnv, err error) *failure {
 		known = append(known, name)
 	}
 	slices.Sort(known)
-	f.do = fmt.Sprintf("Known in %s are %s.", configFile(lookup), strings.Join(known, ", "))
+	f.do = fmt.Sprintf("Known in %s are %s.", configFile(env), strings.Join(known, ", "))
 	return f
 }
 
-// dial connects and makes sure that the server answers.
-func dial(ctx context.Context, opts client.Options, e endpoint) (server, error) {
-	if err := knock(ctx, opts.HostPort); err != nil {
+// dial connects and makes sure that the server answers and has the namespace.
+func dial(ctx context.Context, opts client.Options, e endpoint, env connect.Environ) (server, error) {
+	if err := knock(ctx, opts.HostPort, env); err != nil {
 		return nil, unreachable(e, err)
 	}
-	c, err := client.DialContext(ctx, opts)
+	c, err := connect.Dial(ctx, opts)
 	if err == nil {
 		return temporalServer{c}, nil
 	}
-	err = translate(ctx, err, false)
-	if errors.Is(err, errDenied) {
-		return nil, denied(e, err)
+	if failed, ok := errors.AsType[*connect.Error](err); ok {
+		err = failed.Err
 	}
-	return nil, unreachable(e, err)
+	switch translated := translate(ctx, err, false); {
+	case errors.Is(translated, errDenied):
+		return nil, denied(e, translated)
+	case errors.Is(translated, errNamespace), errors.Is(translated, errNotFound):
+		return nil, noNamespace(e, translated)
+	default:
+		return nil, unreachable(e, translated)
+	}
 }
 
 const knockTimeout = 3 * time.Second
 
 // knock finds a closed port or an unknown host at once, which the SDK would
 // try again and again. Behind a proxy only the SDK knows the way.
-func knock(ctx context.Context, address string) error {
-	for _, v := range []string{"HTTPS_PROXY", "https_proxy"} {
-		if os.Getenv(v) != "" {
+func knock(ctx context.Context, address string, env connect.Environ) error {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
+		if v, _ := env.LookupEnv(name); v != "" {
 			return nil
 		}
 	}
@@ -136,14 +125,13 @@ func knock(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, knockTimeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		_, unknown := errors.AsType[*net.DNSError](err)
-		if unknown || errors.Is(err, syscall.ECONNREFUSED) {
-			return err
-		}
-		return nil
+	if err == nil {
+		return conn.Close()
 	}
-	return conn.Close()
+	if _, unknown := errors.AsType[*net.DNSError](err); unknown || errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return nil //nolint:nilerr // the SDK may know better
 }
 
 func unreachable(e endpoint, err error) *failure {
@@ -158,7 +146,15 @@ func denied(e endpoint, err error) *failure {
 	return &failure{
 		code: exitFailed, cause: err,
 		what: fmt.Sprintf("the Temporal server at %s (%s) refuses: %v", e.Address, e.From, plain(err)),
-		do:   "Check TEMPORAL_API_KEY, TEMPORAL_TLS_* and TEMPORAL_NAMESPACE.",
+		do:   "Check TEMPORAL_API_KEY, the TEMPORAL_TLS_* variables, and what they may do in namespace " + e.Namespace + ".",
+	}
+}
+
+func noNamespace(e endpoint, err error) *failure {
+	return &failure{
+		code: exitFailed, cause: err,
+		what: fmt.Sprintf("the Temporal server at %s (%s) has no namespace %q", e.Address, e.From, e.Namespace),
+		do:   "Check --namespace, TEMPORAL_NAMESPACE or the profile.",
 	}
 }
 

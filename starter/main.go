@@ -12,6 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
+// version is set by the linker; without it the build's own information is shown.
+var version string //nolint:gochecknoglobals // the linker needs a variable
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, realApp(), os.Args[1:])
@@ -40,10 +43,10 @@ func realApp() *app {
 	out := int(os.Stdout.Fd()) //nolint:gosec // a file descriptor fits an int
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		now:    time.Now,
-		lookup: os.LookupEnv,
-		user:   userName,
-		dial:   dial,
+		now:  time.Now,
+		env:  os.Environ(),
+		user: userName,
+		dial: dial,
 		size: func() (int, int) {
 			w, h, err := term.GetSize(out)
 			if err != nil {

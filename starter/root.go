@@ -37,7 +37,7 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: "flinkscaler", Short: "Autoscaling of Apache Flink jobs, for operators",
 		Long: rootLong, Example: rootExample,
-		Version: version(), SilenceErrors: true, SilenceUsage: true,
+		Version: versionText(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
 	}
 	flags := root.PersistentFlags()
@@ -84,8 +84,12 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Sprintf("%s takes no arguments, got %s", cmd.Name(), strings.Join(args, " ")), "Usage: flinkscaler "+cmd.Use+"; see flinkscaler "+cmd.Name()+" --help.")
 }
 
-// version is the module's, with the commit it was built from.
-func version() string {
+// versionText is what the linker was told, else the module's version with the
+// commit that it was built from.
+func versionText() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

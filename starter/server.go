@@ -74,7 +74,11 @@ type execution struct {
 	ClosedAt  time.Time
 }
 
-const statusRunning = "Running"
+// The server's words that we act on.
+const (
+	statusRunning = "Running"
+	statusFailed  = "Failed"
+)
 
 func (e execution) running() bool { return e.Status == statusRunning }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -66,6 +67,9 @@ func (s *session) showStatus(ctx context.Context, key core.JobKey) error {
 	if err != nil {
 		return err
 	}
+	if !e.running() && st.Cycle == 0 {
+		return s.neverBegan(ctx, key, e)
+	}
 	s.sayEnded(ctx, e)
 	if s.json() {
 		return s.print(st)
@@ -78,15 +82,28 @@ func (s *session) sayEnded(ctx context.Context, e execution) {
 	if e.running() {
 		return
 	}
-	why := ""
+	fmt.Fprintf(s.err, "this workflow does not run any more (%s); what follows is what it last knew\n", s.end(ctx, e))
+}
+
+// end says how and when a workflow ended.
+func (s *session) end(ctx context.Context, e execution) string {
+	text := fmt.Sprintf("%s %s ago", strings.ToLower(e.Status), view.Ago(e.ClosedAt, s.now()))
+	if e.Status != statusFailed {
+		return text
+	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	if e.Status == "Failed" {
-		if text, err := s.srv.Outcome(ctx, e.ID, e.RunID); err == nil && text != "" {
-			why = ": " + text
-		}
+	if why, err := s.srv.Outcome(ctx, e.ID, e.RunID); err == nil && why != "" {
+		text += ": " + why
 	}
-	fmt.Fprintf(s.err, "this workflow does not run any more (%s, %s ago)%s; what follows is what it last knew\n", e.Status, view.Ago(e.ClosedAt, s.now()), why)
+	return text
+}
+
+// neverBegan is about a workflow that ended before its first evaluation,
+// mostly because its input was refused.
+func (s *session) neverBegan(ctx context.Context, key core.JobKey, e execution) error {
+	return failed(fmt.Sprintf("%s is not managed: its workflow ended before it began (%s)", key, s.end(ctx, e)),
+		"Correct the input, and start it again with: flinkscaler start")
 }
 
 func (s *session) showExplain(ctx context.Context, key core.JobKey) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -203,7 +204,7 @@ func (s *session) startOne(ctx context.Context, in input, taskQueue string, r *s
 	case err != nil:
 		r.Result, r.Note = resultFailed, err.Error()
 	case got.Already:
-		r.Result, r.RunID, r.Note = resultAlready, got.RunID, "already running, its input is unchanged"
+		r.Result, r.RunID, r.Note = resultAlready, got.RunID, "its input is unchanged"
 	default:
 		r.Result, r.RunID = resultStarted, got.RunID
 	}
@@ -273,7 +274,7 @@ func (s *session) showStarted(results []startResult) error {
 			silent++
 		}
 		if len(results) <= manyResults || r.Result != resultStarted {
-			t.Row(r.Job, r.Result, r.Note)
+			t.Row(r.Job, strings.ReplaceAll(r.Result, "-", " "), r.Note)
 		}
 	}
 	if t.Len() > 0 {
@@ -286,7 +287,7 @@ func (s *session) showStarted(results []startResult) error {
 			count(results, resultStarted), count(results, resultAlready), count(results, resultFailed), count(results, resultNotStarted))
 	}
 	if silent > 0 {
-		fmt.Fprintf(s.err, "%s no worker yet; they begin as soon as one runs.\n", map[bool]string{true: "1 job has", false: fmt.Sprintf("%d jobs have", silent)}[silent == 1])
+		fmt.Fprintf(s.err, "No worker has taken %s yet: what is started begins as soon as one runs.\n", plural(silent, "job"))
 	}
 	return nil
 }

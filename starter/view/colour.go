@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"flinkscaler/core"
 	"flinkscaler/workflows"
 )
@@ -62,4 +64,31 @@ func (p Palette) load(r core.Reading, text string) string {
 		return p.paint(yellow, text)
 	}
 	return text
+}
+
+// clipStyled cuts a line to at most width characters on the screen, 0 for no
+// limit; our own colours take no room and are ended.
+func clipStyled(line string, width int) string {
+	if width <= 0 {
+		return line
+	}
+	var b strings.Builder
+	seen, coloured, escape := 0, false, false
+	for _, r := range line {
+		switch {
+		case r == '\x1b':
+			escape, coloured = true, true
+		case escape:
+			escape = r != 'm'
+		case seen == width:
+			if coloured {
+				b.WriteString("\x1b[0m")
+			}
+			return b.String()
+		default:
+			seen++
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

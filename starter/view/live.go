@@ -94,8 +94,8 @@ func push(list []float64, r core.Reading) []float64 {
 	return list
 }
 
-// draw redraws the frame in place, cut to the height of the terminal: a frame
-// that scrolls can no longer be overwritten.
+// draw redraws the frame in place, cut to the size of the terminal: a frame
+// that scrolls, or whose lines wrap, can no longer be overwritten.
 func (l *Live) draw(trouble string) error {
 	width, height := l.o.Size()
 	var b bytes.Buffer
@@ -117,7 +117,7 @@ func (l *Live) draw(trouble string) error {
 		fmt.Fprintf(&screen, "\x1b[%dA", l.lines)
 	}
 	for _, line := range lines {
-		screen.WriteString("\r" + line + "\x1b[K\n")
+		screen.WriteString("\r" + clipStyled(line, width) + "\x1b[K\n")
 	}
 	screen.WriteString("\x1b[J")
 	l.lines = len(lines)
@@ -139,7 +139,7 @@ func (l *Live) say(line string) error {
 // time: two that are equal are no change.
 func ChangeLine(s workflows.Status) string {
 	parts := []string{s.Cluster + "/" + s.Job, string(s.State)}
-	if s.Reason != "" {
+	if s.Reason != "" && string(s.Reason) != string(s.State) {
 		parts = append(parts, string(s.Reason))
 	}
 	var sizes []string

@@ -63,7 +63,7 @@ func (f Frame) Render(w io.Writer, s workflows.Status) error {
 // head is the job, its state and why.
 func (f Frame) head(b *strings.Builder, s workflows.Status) {
 	fmt.Fprintf(b, "%s  %s", f.Colour.Bold(Clean(s.Cluster+"/"+s.Job)), f.Colour.State(s.State, string(s.State)))
-	if s.Reason != "" {
+	if s.Reason != "" && string(s.Reason) != string(s.State) {
 		fmt.Fprintf(b, "  %s", s.Reason)
 	}
 	if !s.Since.IsZero() {
