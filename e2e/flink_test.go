@@ -26,8 +26,11 @@ const (
 // quick is a policy with short windows: minutes of a real cluster in seconds.
 func quick(more map[string]string) map[string]string {
 	p := map[string]string{
-		"job.autoscaler.interval":                         "2 s",
-		"job.autoscaler.metrics.window":                   "14 s",
+		"job.autoscaler.interval":       "2 s",
+		"job.autoscaler.metrics.window": "14 s",
+		// Flink's ...PerSecond meters need a minute to be right, longer than
+		// these windows: counters are used instead.
+		"job.autoscaler.metrics.busy-time.aggregator":     "AVG",
 		"job.autoscaler.stabilization.interval":           "4 s",
 		"job.autoscaler.restart.time":                     "3 s",
 		"job.autoscaler.catch-up.duration":                "60 s",
@@ -219,7 +222,7 @@ func TestJobManagerWithHA(t *testing.T) {
 	f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 4, HA: true})
 	f.rate(500)
 	f.submit(1, "1000")
-	leader, err := f.Leader()
+	leader, err := f.Leader(t.Context())
 	must(t, err)
 	var standby string
 	for _, jm := range f.JobManagers() {
