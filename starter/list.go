@@ -112,7 +112,7 @@ func (s *session) table(rows []listed) error {
 			t.Row(r.Job, noAnswer, view.None, view.None, view.None, view.None, view.None, view.None, r.why())
 			continue
 		}
-		t.Row(r.Job, string(st.State), fmt.Sprint(st.Parallelism), view.Reading(view.Load(*st), view.Percent), view.Reading(st.Rate, view.Count),
+		t.Row(r.Job, string(st.State), view.Parallelism(*st), view.Reading(view.Load(*st), view.Percent), view.Reading(st.Rate, view.Count),
 			view.Reading(st.Lag, view.Count), view.Reading(st.LagSeconds, view.Seconds), view.Ago(st.Since, s.now()), reasonCell(*st))
 	}
 	_, err := t.WriteTo(s.out)

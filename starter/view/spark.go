@@ -6,7 +6,8 @@ import (
 )
 
 // Spark draws numbers as a row of bars, the last `width` of them, on a scale
-// from 0 to the largest of them but at least `top`. NaN is a gap.
+// from 0 to the largest of them but at least `top`. NaN is a dot: nothing
+// was known.
 func Spark(values []float64, width int, top float64) string {
 	if len(values) > width {
 		values = values[len(values)-width:]
@@ -21,7 +22,7 @@ func Spark(values []float64, width int, top float64) string {
 	for _, v := range values {
 		switch {
 		case math.IsNaN(v):
-			b.WriteRune(' ')
+			b.WriteRune('·')
 		case top <= 0 || v <= 0:
 			b.WriteRune(bars[0])
 		default:

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ type Frame struct {
 	// Load and Lag are earlier values, oldest first, drawn as bars; NaN where
 	// there was none.
 	Load, Lag []float64
-	// Trouble is a line on why the status is old, empty when it is not.
+	// Trouble says why the status is old, empty when it is not.
 	Trouble string
 }
 
@@ -53,9 +54,6 @@ func (f Frame) Render(w io.Writer, s workflows.Status) error {
 		f.text(&b, line)
 	}
 	f.text(&b, f.next(s))
-	if f.Trouble != "" {
-		f.text(&b, f.Colour.paint(red, f.Trouble))
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -70,6 +68,9 @@ func (f Frame) head(b *strings.Builder, s workflows.Status) {
 		fmt.Fprintf(b, " for %s", Ago(s.Since, f.Now))
 	}
 	b.WriteByte('\n')
+	for _, line := range Wrap(Clean(f.Trouble), f.Width-len(indent)) {
+		b.WriteString(indent + f.Colour.paint(red, line) + "\n")
+	}
 	f.text(b, s.Note)
 	if do := advice(s); do != "" {
 		f.text(b, "what to do: "+do)
@@ -99,7 +100,7 @@ func (f Frame) load(b *strings.Builder, s workflows.Status) {
 	if seconds, ok := s.LagSeconds.Value(); ok {
 		lag += " (" + Seconds(seconds) + ")"
 	}
-	f.text(b, strings.Join([]string{load, lag, Reading(s.Rate, Count) + " records/s", fmt.Sprintf("parallelism %d", s.Parallelism)}, " | "))
+	f.text(b, strings.Join([]string{load, lag, Reading(s.Rate, Count) + " records/s", "parallelism " + Parallelism(s)}, " | "))
 	if s.FlinkJobID != "" {
 		job := "Flink job " + s.FlinkJobID
 		if s.FlinkVersion != "" {
@@ -114,6 +115,14 @@ func (f Frame) spark(values []float64, top float64) string {
 		return ""
 	}
 	return Spark(values, sparkWidth, top) + " "
+}
+
+// Parallelism is that of the largest vertex, None as long as none is known.
+func Parallelism(s workflows.Status) string {
+	if s.Parallelism == 0 {
+		return None
+	}
+	return strconv.Itoa(s.Parallelism)
 }
 
 // Load is the share of busy time of the busiest vertex.
@@ -285,15 +294,7 @@ const indent = "  "
 
 // text writes a line, wrapped, indented and clean.
 func (f Frame) text(b *strings.Builder, s string) {
-	for _, line := range Wrap(clean(s, bool(f.Colour)), f.Width-len(indent)) {
+	for _, line := range Wrap(Clean(s), f.Width-len(indent)) {
 		b.WriteString(indent + line + "\n")
 	}
-}
-
-// clean is Clean, but keeps a line that begins with a colour of ours.
-func clean(s string, coloured bool) string {
-	if coloured && strings.HasPrefix(s, "\x1b[") {
-		return s
-	}
-	return Clean(s)
 }

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/workflows"
+)
+
+// scene is a job that is watched through a rescale.
+func scene(t *testing.T, l *Live) {
+	t.Helper()
+	first := watching()
+	moved := watching()
+	moved.Cycle, moved.Vertices[1].Load, moved.Lag = 18, core.Read(0.7), core.Read(2000)
+	grown := watching()
+	grown.Cycle, grown.Vertices[1].Parallelism, grown.Vertices[1].Wanted = 20, 6, 6
+	for _, step := range []func() error{
+		func() error { return l.Show(first) },
+		func() error { return l.Show(first) },
+		func() error { return l.Show(moved) },
+		func() error { return l.Show(rescaling()) },
+		func() error { return l.Trouble("no worker answered\x1b[2J") },
+		func() error { return l.Trouble("no worker answered\x1b[2J") },
+		func() error { return l.Show(grown) },
+		l.Close,
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestLiveLines(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	scene(t, NewLive(&b, Options{Now: now}))
+	golden(t, "live-lines", "where the cursor cannot move there is one line per change; load and lag alone are no change", b.String())
+}
+
+func TestLiveInPlace(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	scene(t, NewLive(&b, Options{Terminal: true, Now: now, Size: func() (int, int) { return 80, 12 }}))
+	golden(t, "live-in-place", "each frame overwrites the one before, never wraps and never scrolls; at the end the cursor is back", visible(b.String()))
+}
+
+// TestLiveFits: on no terminal does a frame get wider or higher than it.
+func TestLiveFits(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {200, 60}} {
+		for _, s := range []workflows.Status{watching(), rescaling(), ordered(), blocked(), hostile()} {
+			var b bytes.Buffer
+			l := NewLive(&b, Options{Terminal: true, Colour: true, Now: now, Size: func() (int, int) { return size[0], size[1] }})
+			if err := l.Show(s); err != nil {
+				t.Fatal(err)
+			}
+			frame := strings.NewReplacer("\x1b[?25l", "", "\x1b[K", "", "\x1b[J", "", "\r", "").Replace(b.String())
+			lines := strings.Split(strings.TrimSuffix(stripColour(frame), "\n"), "\n")
+			if len(lines) >= size[1] {
+				t.Errorf("%v %s: %d lines", size, s.State, len(lines))
+			}
+			for _, line := range lines {
+				if n := len([]rune(line)); n > size[0] {
+					t.Errorf("%v %s: %d wide: %s", size, s.State, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestLiveRemembersABoundedPast(t *testing.T) {
+	t.Parallel()
+	l := NewLive(&bytes.Buffer{}, Options{Now: func() time.Time { return now() }})
+	for i := range 1000 {
+		s := watching()
+		s.Cycle = i
+		if err := l.Show(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(l.load) != maxPoints || len(l.lag) != maxPoints {
+		t.Errorf("kept %d and %d points, want %d", len(l.load), len(l.lag), maxPoints)
+	}
+}
