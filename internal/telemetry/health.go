@@ -63,7 +63,8 @@ func (h *Health) Err(ctx context.Context) error {
 	if fresh {
 		return answer
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	// The answer is kept for others: a probe that hangs up must not spoil it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
 	defer cancel()
 	answer = check(ctx)
 	h.mu.Lock()
