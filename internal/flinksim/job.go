@@ -70,6 +70,7 @@ type job struct {
 	putting     bool // a PUT is in flight
 
 	snap  *snapshot
+	own   ownMetrics
 	cache *graph
 }
 

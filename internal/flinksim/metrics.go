@@ -18,14 +18,34 @@ type fetcher struct {
 	round        int
 	blockedUntil time.Time
 
-	// What the last round brought of the processes themselves.
+	// What the last rounds brought of the JobManager itself.
 	known       bool
-	cpuTime     int64 // ns
 	at          time.Time
+	cpuTime     int64 // ns
 	slotsTotal  int
 	slotsFree   int
 	tmCount     int
 	jobsRunning int
+	// tms is what they brought of each TaskManager.
+	tms map[string]managerMetrics
+}
+
+// managerMetrics are those of one TaskManager that move.
+type managerMetrics struct {
+	at      time.Time
+	cpuTime int64 // ns
+}
+
+// cpuStep is the step in which a JVM counts its CPU time.
+const cpuStep = int64(10 * time.Millisecond)
+
+// cpuAfter is a JVM's CPU time at a moment: more than before by a step at
+// least, however short ago that was.
+func cpuAfter(before int64, last, now time.Time) int64 {
+	if last.IsZero() {
+		return int64(5 * time.Second)
+	}
+	return before + max(1, int64(now.Sub(last))/30/cpuStep)*cpuStep
 }
 
 // touch is what each read of metrics does: it may start a round, and answers
@@ -46,64 +66,80 @@ func (c *Cluster) touch(now time.Time) {
 	})
 }
 
-// answered files the answers of a round as they come.
+// answered is when those answer who do. The JobManager's own metrics always
+// come. Those of the TaskManagers come all or not at all: before it asks them
+// the JobManager gathers their addresses, and one that hangs keeps it waiting.
 func (c *Cluster) answered(at time.Time) {
+	c.fileJobManager(at)
 	f := &c.fetch
-	f.known = true
-	f.cpuTime += max(int64(at.Sub(f.at))/30, int64(time.Millisecond))
-	if f.at.IsZero() {
-		f.cpuTime = int64(5 * time.Second)
-	}
-	f.at = at
-	f.slotsTotal, f.slotsFree = c.slots()
-	f.tmCount, f.jobsRunning = len(c.tms), 0
-	hang := false
-	for _, t := range c.tms {
-		hang = hang || !t.hung.IsZero()
-	}
-	for _, j := range c.order {
-		if j.state == running {
-			f.jobsRunning++
-		}
-		if j.up && !j.hung {
-			j.advance(at)
-			j.snap = j.takeSnapshot()
-		}
-	}
-	if !hang {
+	if !slices.ContainsFunc(c.tms, func(t *taskManager) bool { return !t.hung.IsZero() }) {
+		c.fileTaskManagers(at)
 		f.under = false
 		return
 	}
 	f.stuck = true
 	round := f.round
-	c.when(f.started.Add(c.opt.WebTimeout), func(at time.Time) {
-		if f.round == round && f.stuck {
-			c.fetched(at)
+	c.when(f.started.Add(c.opt.WebTimeout), func(time.Time) {
+		if f.round == round {
+			f.under, f.stuck = false, false
 		}
 	})
 }
 
-// fetched ends a round that was stuck.
-func (c *Cluster) fetched(at time.Time) {
+// unstick ends a round that waited for a TaskManager that answers again.
+func (c *Cluster) unstick(at time.Time) {
+	if c.fetch.stuck {
+		c.fetch.under, c.fetch.stuck = false, false
+		c.fileTaskManagers(at)
+	}
+}
+
+func (c *Cluster) fileJobManager(at time.Time) {
 	f := &c.fetch
-	f.under, f.stuck = false, false
+	f.cpuTime = cpuAfter(f.cpuTime, f.at, at)
+	f.known, f.at = true, at
+	f.slotsTotal, f.slotsFree = c.slots()
+	f.tmCount, f.jobsRunning = len(c.tms), 0
 	for _, j := range c.order {
-		if j.up && !j.hung {
+		if j.state == running {
+			f.jobsRunning++
+		}
+		j.own = ownMetrics{restarts: j.restarts, rescaled: j.rescaled, failed: j.checkpoints.count.failed, upSince: j.upAt, known: true}
+		if c := j.checkpoints.completed; c != nil {
+			j.own.lastTook = c.end.Sub(c.trigger)
+		}
+	}
+}
+
+func (c *Cluster) fileTaskManagers(at time.Time) {
+	f := &c.fetch
+	old := f.tms
+	f.tms = make(map[string]managerMetrics, len(c.tms))
+	for _, t := range c.tms {
+		f.tms[t.id] = managerMetrics{at, cpuAfter(old[t.id].cpuTime, old[t.id].at, at)}
+	}
+	for _, j := range c.order {
+		if j.up {
 			j.advance(at)
 			j.snap = j.takeSnapshot()
 		}
 	}
+}
+
+// ownMetrics are a job's metrics that the JobManager holds itself.
+type ownMetrics struct {
+	known    bool
+	restarts int
+	rescaled int
+	upSince  time.Time
+	lastTook time.Duration
+	failed   int64
 }
 
 // snapshot is what the fetcher knows of a job.
 type snapshot struct {
 	attempt  int
 	vertices []vertexSnap
-	restarts int
-	rescaled int
-	upSince  time.Time
-	lastTook time.Duration
-	failed   int64
 }
 
 type vertexSnap struct {
@@ -117,13 +153,7 @@ type vertexSnap struct {
 }
 
 func (j *job) takeSnapshot() *snapshot {
-	s := &snapshot{
-		attempt: j.attempt, restarts: j.restarts, rescaled: j.rescaled, upSince: j.upAt,
-		failed: j.checkpoints.count.failed, vertices: make([]vertexSnap, len(j.vertices)),
-	}
-	if c := j.checkpoints.completed; c != nil {
-		s.lastTook = c.end.Sub(c.trigger)
-	}
+	s := &snapshot{attempt: j.attempt, vertices: make([]vertexSnap, len(j.vertices))}
 	load, _ := j.loadAt(j.at)
 	for i := range j.vertices {
 		v := &j.vertices[i]

@@ -1,6 +1,7 @@
 package flinksim
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -286,6 +287,9 @@ func (c *Cluster) heartbeat(t *taskManager, now time.Time) time.Time {
 }
 
 func (c *Cluster) serveTaskManagers(q *request) (reply, bool) {
+	if len(q.parts) == 3 && q.parts[2] == "metrics" && q.method == http.MethodGet {
+		return ok(c.oneTaskManager(q)), true
+	}
 	if q.method != http.MethodGet || len(q.parts) > 2 {
 		return reply{}, false
 	}
@@ -307,16 +311,18 @@ func (c *Cluster) serveTaskManagers(q *request) (reply, bool) {
 	return ok(map[string][]taskManagerBody{"taskmanagers": bodies}), true
 }
 
-// processMetrics of each TaskManager, lowest and highest. GC is small and the
-// heap is half full: else the Java autoscaler sees memory pressure.
-func (c *Cluster) processMetrics() []struct {
+// processMetric of a TaskManager: low for every other one, high for the rest.
+type processMetric struct {
 	id        string
 	low, high float64
-} {
-	return []struct {
-		id        string
-		low, high float64
-	}{
+}
+
+// processMetrics of TaskManagers. GC is small and the heap is half full: else
+// the Java autoscaler sees memory pressure.
+func processMetrics() []processMetric {
+	return []processMetric{
+		{"Status.JVM.CPU.Time", 0, 0}, // moves: see value
+		{"Status.JVM.CPU.Load", 0.125, 0.25},
 		{"Status.JVM.Memory.Heap.Used", 3.0858784e7, 3.5465816e7},
 		{"Status.JVM.Memory.Heap.Max", 2.5952256e8, 2.5952256e8},
 		{"Status.JVM.Memory.Metaspace.Used", 4.8008528e7, 4.8322976e7},
@@ -326,10 +332,18 @@ func (c *Cluster) processMetrics() []struct {
 		{"Status.Flink.Memory.Managed.Total", 3.3554432e7, 3.3554432e7},
 		{"Status.Shuffle.Netty.UsedMemory", 1.2e6, 2.4e6},
 		{"Status.Shuffle.Netty.TotalMemory", 3.3554432e7, 3.3554432e7},
-		{"Status.JVM.CPU.Load", 0.125, 0.25},
+		{"Status.JVM.GarbageCollector.All.Count", 30, 40},
 		{"Status.JVM.GarbageCollector.All.Time", 120, 180},
 		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", 0.5, 0.75},
 	}
+}
+
+// value is what the last rounds brought of the i-th TaskManager.
+func (m processMetric) value(i int, have managerMetrics) float64 {
+	if m.id == "Status.JVM.CPU.Time" {
+		return float64(have.cpuTime)
+	}
+	return m.low + (m.high-m.low)*float64(i%2)
 }
 
 func (c *Cluster) taskManagerMetrics(q *request) reply {
@@ -341,33 +355,61 @@ func (c *Cluster) taskManagerMetrics(q *request) reply {
 	defer c.mu.Unlock()
 	defer c.touch(now)
 	out := []aggregate{}
-	if !c.fetch.known || c.fetch.tmCount == 0 {
+	if len(c.fetched()) == 0 {
 		return ok(out)
 	}
 	get := q.query.Get("get")
 	if get == "" {
-		for _, m := range c.processMetrics() {
+		for _, m := range processMetrics() {
 			out = append(out, aggregate{ID: m.id})
 		}
 		return ok(out)
 	}
 	for _, id := range strings.Split(get, ",") {
-		found := false
-		for _, m := range c.processMetrics() {
-			if m.id == id {
-				found = true
-				values := make([]float64, c.fetch.tmCount)
-				for i := range values {
-					values[i] = m.low + (m.high-m.low)*float64(i%2)
-				}
-				out = append(out, aggregateOf(id, values, modes))
-			}
-		}
-		if !found {
+		at := slices.IndexFunc(processMetrics(), func(m processMetric) bool { return m.id == id })
+		if at < 0 {
 			return ok([]aggregate{})
 		}
+		var values []float64
+		for i, have := range c.fetched() {
+			values = append(values, processMetrics()[at].value(i, have))
+		}
+		out = append(out, aggregateOf(id, values, modes))
 	}
 	return ok(out)
+}
+
+// fetched are the metrics of the TaskManagers that the last rounds brought.
+func (c *Cluster) fetched() []managerMetrics {
+	var out []managerMetrics
+	for _, t := range c.tms {
+		if have, known := c.fetch.tms[t.id]; known {
+			out = append(out, have)
+		}
+	}
+	return out
+}
+
+// oneTaskManager answers the plain metrics of one; one that is not in the
+// store has none.
+func (c *Cluster) oneTaskManager(q *request) []plainMetric {
+	now := c.enter()
+	defer c.mu.Unlock()
+	defer c.touch(now)
+	have, known := c.fetch.tms[q.parts[1]]
+	if !known {
+		return []plainMetric{}
+	}
+	var all []plainMetric
+	for _, m := range processMetrics() {
+		v := m.value(0, have)
+		text := strconv.FormatFloat(v, 'f', -1, 64)
+		if v != math.Trunc(v) {
+			text = javaDouble(v)
+		}
+		all = append(all, plainMetric{m.id, text})
+	}
+	return plain(q, all)
 }
 
 // aggModes reads which aggregations are asked for.

@@ -435,10 +435,10 @@ func (c *Cluster) jobMetrics(q *request) []plainMetric {
 	defer c.mu.Unlock()
 	defer c.touch(now)
 	j := c.jobs[q.parts[1]]
-	if j == nil || j.snap == nil {
+	if j == nil || !j.own.known {
 		return []plainMetric{}
 	}
-	s := j.snap
+	s := j.own
 	have := []plainMetric{
 		{"numRestarts", strconv.Itoa(s.restarts)},
 		{"fullRestarts", strconv.Itoa(s.restarts)},

@@ -191,11 +191,10 @@ func (c *Cluster) busiest() *taskManager {
 
 // HangTaskManager makes the TaskManager with most taken slots stop to answer,
 // or go on. While it hangs: its jobs do no work, its heartbeats stop, and the
-// JobManager's metric fetcher waits for it, so that after the round that was
-// first to ask it no metric of the cluster moves, not even the JobManager's
-// own, for WebTimeout. Nothing in the API says so. That first round still
-// brings the JobManager's clock and the jobs that are not on it, since the
-// JobManager asks all at once and files each answer as it comes. After
+// JobManager's metric fetcher waits for it, so that no metric of any job and
+// of any TaskManager moves. Nothing in the API says so. As in Flink each round
+// begins with the JobManager's own metrics, its clock among them: they move
+// once at the begin, then stand still too for WebTimeout, and so on. After
 // HeartbeatTimeout it is given up as lost.
 func (c *Cluster) HangTaskManager(on bool) {
 	now := c.enter()
@@ -235,9 +234,7 @@ func (c *Cluster) wake(now time.Time) {
 			j.checkpoints.start(now)
 		}
 	}
-	if c.fetch.stuck {
-		c.fetched(now)
-	}
+	c.unstick(now)
 	c.slotsChanged(now)
 	c.run(now)
 }
