@@ -98,8 +98,11 @@ func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(),
 // not used here. It goes with the JVM options in taskManagerJVM.
 func memoryConfig(slots int) map[string]string {
 	return map[string]string{
-		"taskmanager.numberOfTaskSlots":              strconv.Itoa(slots),
-		"taskmanager.cpu.cores":                      strconv.Itoa(slots) + ".0",
+		"taskmanager.numberOfTaskSlots": strconv.Itoa(slots),
+		"taskmanager.cpu.cores":         strconv.Itoa(slots) + ".0",
+		// The test job's records are a few bytes. Buffers of the default 32 KB would hold seconds of them between source
+		// and map, hide that much of a backlog, and make every checkpoint wait for it.
+		"taskmanager.memory.segment-size":            "4kb",
 		"taskmanager.memory.task.heap.size":          "160m",
 		"taskmanager.memory.task.off-heap.size":      "0",
 		"taskmanager.memory.managed.size":            "32m",
