@@ -25,10 +25,14 @@ import (
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	now      func() time.Time
-	env      connect.Environ
-	user     func() string
-	dial     func(context.Context, client.Options, endpoint, connect.Environ) (server, error)
+	// args is the command line, without the program's name.
+	args []string
+	now  func() time.Time
+	// newID makes the id of an order.
+	newID func() string
+	env   connect.Environ
+	user  func() string
+	dial  func(context.Context, client.Options, endpoint, connect.Environ) (server, error)
 	// size is the terminal's, zeros for none.
 	size                                 func() (width, height int)
 	inTerminal, outTerminal, errTerminal bool

@@ -97,13 +97,20 @@ func (s *session) nearest(ctx context.Context, key core.JobKey) string {
 	return "Did you mean " + strings.Join(closest(key.String(), names, 3), ", ") + "? All of them: flinkscaler list"
 }
 
-// closest gives at most n of the names, those with the smallest distance.
+// closest gives at most n of the names, nearest first: the best one, and others
+// that a slip of the finger may have meant.
 func closest(to string, names []string, n int) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(distance(to, a), distance(to, b)), strings.Compare(a, b))
 	})
-	return names[:min(n, len(names))]
+	most := max(2, len(to)/3)
+	for i, name := range names {
+		if i == n || (i > 0 && distance(to, name) > most) {
+			return names[:i]
+		}
+	}
+	return names
 }
 
 // distance counts the letters to insert, delete or replace to get from a to b,

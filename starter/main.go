@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/signal"
 	"os/user"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +26,7 @@ func main() {
 
 // run carries out one command line and gives its exit code.
 func run(ctx context.Context, a *app, args []string) int {
+	a.args = args
 	cmd := newRoot(a)
 	cmd.SetArgs(args)
 	cmd.SetIn(a.in)
@@ -43,10 +46,11 @@ func realApp() *app {
 	out := int(os.Stdout.Fd()) //nolint:gosec // a file descriptor fits an int
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		now:  time.Now,
-		env:  os.Environ(),
-		user: userName,
-		dial: dial,
+		now:   time.Now,
+		newID: func() string { return "cli-" + strings.ToLower(rand.Text())[:16] },
+		env:   os.Environ(),
+		user:  userName,
+		dial:  dial,
 		size: func() (int, int) {
 			w, h, err := term.GetSize(out)
 			if err != nil {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -190,7 +188,7 @@ func parseVertex(text string) (name string, n int, err error) {
 // order gives an order and shows the answer.
 func (s *session) order(ctx context.Context, key core.JobKey, f orderFlags, o order) error {
 	if o.ID == "" {
-		o.ID = "cli-" + strings.ToLower(rand.Text())[:16]
+		o.ID = s.newID()
 	}
 	if f.signal {
 		return s.signalOrder(ctx, key, o)
@@ -302,14 +300,14 @@ func (s *session) unanswered(ctx context.Context, key core.JobKey, o order, caus
 		code: exitFailed, cause: cause,
 		what: fmt.Sprintf("no worker answered within %s, so it is not known whether %s will take the order %s", view.Duration(s.timeout), key, o.Name),
 		do: noWorker(e.TaskQueue) + "\nOr leave the order with the server for when a worker is back; with this id it is carried out once at most:\n  " +
-			signalCommand(os.Args, o.ID),
+			signalCommand(s.args, o.ID),
 	}
 }
 
 // signalCommand is the same command line, as a signal.
 func signalCommand(args []string, id string) string {
 	words := []string{"flinkscaler"}
-	for _, a := range args[min(1, len(args)):] {
+	for _, a := range args {
 		words = append(words, quote(a))
 	}
 	return strings.Join(append(words, "--signal", "--id", id), " ")

@@ -40,12 +40,16 @@ func newRoot(a *app) *cobra.Command {
 		Version: versionText(), SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err.Error(), "See "+cmd.CommandPath()+" --help.")
+	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.settings.Address, "address", "", "Temporal server, host:port (else TEMPORAL_ADDRESS, the profile, localhost:7233)")
 	flags.StringVar(&a.settings.Namespace, "namespace", "", "Temporal namespace (else TEMPORAL_NAMESPACE, the profile, default)")
 	flags.StringVar(&a.settings.Profile, "profile", "", "profile in the temporal CLI's configuration file (else TEMPORAL_PROFILE)")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "table for people, json for programs")
-	flags.DurationVar(&a.timeout, "timeout", defaultTimeout, "how long one call may take")
+	a.timeout = defaultTimeout
+	flags.Var((*period)(&a.timeout), "timeout", "how long one call may take")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputTable, outputJSON}, cobra.ShellCompDirectiveNoFileComp))
 	root.AddGroup(
 		&cobra.Group{ID: groupManage, Title: "Start and stop:"},
@@ -62,9 +66,6 @@ const defaultTimeout = 10 * time.Second
 func (a *app) checkFlags() error {
 	if a.output != outputTable && a.output != outputJSON {
 		return usage(fmt.Sprintf("unknown output %q", a.output), "Known are table and json.")
-	}
-	if a.timeout <= 0 {
-		return usage("--timeout must be more than 0", "")
 	}
 	return nil
 }

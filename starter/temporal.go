@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -127,11 +128,15 @@ func (t temporalServer) Update(ctx context.Context, o order) (workflows.Answer, 
 }
 
 func (t temporalServer) Signal(ctx context.Context, o order) error {
+	return translate(ctx, t.c.SignalWorkflow(ctx, o.WorkflowID, "", o.Name, signalPayload(o)), false)
+}
+
+// signalPayload carries the order's id in the message; an update has its own
+// place for it.
+func signalPayload(o order) map[string]any {
 	payload := map[string]any{"id": o.ID}
-	for k, v := range o.Payload {
-		payload[k] = v
-	}
-	return translate(ctx, t.c.SignalWorkflow(ctx, o.WorkflowID, "", o.Name, payload), false)
+	maps.Copy(payload, o.Payload)
+	return payload
 }
 
 func (t temporalServer) Cancel(ctx context.Context, id string) error {
