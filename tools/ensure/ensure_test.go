@@ -70,6 +70,23 @@ func TestUnknownTargetsAreAllReported(t *testing.T) {
 	}
 }
 
+func TestPinnedVersionsAreThoseOfTheModules(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		"../temporal/go.mod": "github.com/temporalio/cli v" + toolcache.TemporalVersion,
+		"../tctl/go.mod":     "github.com/temporalio/tctl v" + toolcache.TctlVersion,
+	}
+	for file, want := range cases {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), want) {
+			t.Errorf("%s does not require %s", file, want)
+		}
+	}
+}
+
 // fakeTarget counts how often it is made.
 type fakeTarget struct {
 	there  *atomic.Bool

@@ -127,7 +127,7 @@ func (t flinkTarget) fetch(ctx context.Context, task *task, p pythonPackage) (st
 	}
 	defer func() { _ = os.RemoveAll(unfinished) }()
 	task.watch(func() string {
-		return fmt.Sprintf("downloading %s %s, %d MB so far", p.name, t.version, treeSize(unfinished)/1_000_000)
+		return fmt.Sprintf("downloading %s %s, %d MB so far", p.name, t.version, largestFile(unfinished)/1_000_000)
 	})
 	if err := t.e.runTool(ctx, t.pip(unfinished, p)); err != nil {
 		return "", fmt.Errorf("download %s %s (needs the Python package index; run it again when it answers): %w", p.name, t.version, err)
@@ -176,17 +176,18 @@ func removeAll(files []string) {
 	}
 }
 
-// treeSize adds up the files of a folder that another process is writing; what vanishes meanwhile counts as nothing.
-func treeSize(folder string) int64 {
-	var size int64
+// largestFile is the size of the archive that pip is writing: everything else it makes there is smaller. What vanishes
+// meanwhile counts as nothing.
+func largestFile(folder string) int64 {
+	var largest int64
 	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return nil //nolint:nilerr // see above
 		}
 		if info, err := entry.Info(); err == nil {
-			size += info.Size()
+			largest = max(largest, info.Size())
 		}
 		return nil
 	})
-	return size
+	return largest
 }
