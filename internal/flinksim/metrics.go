@@ -370,6 +370,10 @@ func (c *Cluster) catalogOf(v *vertex, last bool) *catalog {
 			k.add("buffers."+b, kZero)
 		}
 	}
+	if !v.source() {
+		k.add("currentInputWatermark", kWatermark)
+		k.add("checkpointAlignmentTime", kZero)
+	}
 	ops := strings.Split(s.Name, " -> ")
 	for i, op := range ops {
 		k.operator(sanitize(op), v.source() && i == 0, last && i == len(ops)-1)
@@ -384,22 +388,21 @@ func (c *Cluster) catalogOf(v *vertex, last bool) *catalog {
 }
 
 func (k *catalog) operator(op string, source, sink bool) {
-	in, out := kIn, kOut
-	inRate, outRate := kInRate, kOutRate
-	if sink {
-		out, outRate = kZero, kZero
-		for _, m := range []string{"numRecordsSend", "numRecordsOutErrors", "numRecordsSendErrors", "numBytesSend", "currentSendTime"} {
-			k.add(op+"."+m, kZero)
-		}
-		k.kind[op+".numRecordsSend"], k.kind[op+".numBytesSend"] = kIn, kBytesIn
-	}
-	k.add(op+".numRecordsIn", in)
-	k.add(op+".numRecordsInPerSecond", inRate)
-	k.add(op+".numRecordsOut", out)
-	k.add(op+".numRecordsOutPerSecond", outRate)
+	k.add(op+".numRecordsIn", kIn)
+	k.add(op+".numRecordsInPerSecond", kInRate)
 	k.add(op+".currentOutputWatermark", kWatermark)
-	k.add(op+".numBytesOut", kBytesOut)
-	k.add(op+".numBytesOutPerSecond", kZero)
+	k.add(op+".numBytesIn", kBytesIn)
+	k.add(op+".numBytesInPerSecond", kZero)
+	if sink {
+		k.add(op+".numRecordsSend", kIn)
+		k.add(op+".numBytesSend", kBytesIn)
+		k.add(op+".numRecordsSendErrors", kZero)
+	} else {
+		k.add(op+".numRecordsOut", kOut)
+		k.add(op+".numRecordsOutPerSecond", kOutRate)
+		k.add(op+".numBytesOut", kBytesOut)
+		k.add(op+".numBytesOutPerSecond", kZero)
+	}
 	if !source {
 		k.add(op+".currentInputWatermark", kWatermark)
 		return
@@ -408,8 +411,6 @@ func (k *catalog) operator(op string, source, sink bool) {
 	k.add(op+".currentEmitEventTimeLag", kEmitLag)
 	k.add(op+".sourceIdleTime", kZero)
 	k.add(op+".numRecordsInErrors", kZero)
-	k.add(op+".numBytesIn", kBytesIn)
-	k.add(op+".numBytesInPerSecond", kZero)
 }
 
 // splits adds the ids that grow with the partitions of a source: seven for

@@ -168,22 +168,59 @@ func (c *Cluster) jobManagerMetrics(q *request) []plainMetric {
 	if !f.known {
 		return []plainMetric{}
 	}
-	return plain(q, []plainMetric{
+	return plain(q, append([]plainMetric{
 		{"taskSlotsTotal", strconv.Itoa(f.slotsTotal)},
 		{"taskSlotsAvailable", strconv.Itoa(f.slotsFree)},
 		{"numRegisteredTaskManagers", strconv.Itoa(f.tmCount)},
-		{"numPendingTaskManagers", "0"},
 		{"numRunningJobs", strconv.Itoa(f.jobsRunning)},
 		{"Status.JVM.CPU.Time", strconv.FormatInt(f.cpuTime, 10)},
-		{"Status.JVM.CPU.Load", "0.03125"},
-		{"Status.JVM.Memory.Heap.Used", "98566144"},
-		{"Status.JVM.Memory.Heap.Max", "419430400"},
-		{"Status.JVM.Memory.Metaspace.Used", "83886080"},
-		{"Status.JVM.Threads.Count", "61"},
-		{"Status.JVM.GarbageCollector.All.Count", "42"},
-		{"Status.JVM.GarbageCollector.All.Time", "310"},
-		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", "0.45"},
-	})
+	}, jvmMetrics()...))
+}
+
+// jvmMetrics are what the JobManager's JVM shows besides.
+func jvmMetrics() []plainMetric {
+	out := []plainMetric{{"Status.JVM.CPU.Load", "0.03125"}, {"Status.JVM.GarbageCollector.All.TimeMsPerSecond", "0.45"}}
+	for _, m := range jvmProcess() {
+		out = append(out, plainMetric{m.id, strconv.FormatFloat(m.low, 'f', -1, 64)})
+	}
+	return out
+}
+
+// jvmProcess are metrics that every JVM has and whose values do not matter
+// much. Garbage collection is small and the heap half full: else the Java
+// autoscaler sees memory pressure.
+func jvmProcess() []processMetric {
+	return []processMetric{
+		{"Status.JVM.Memory.Heap.Used", 3.0858784e7, 3.5465816e7},
+		{"Status.JVM.Memory.Heap.Max", 2.5952256e8, 2.5952256e8},
+		{"Status.JVM.Memory.Heap.Committed", 6.7108864e7, 6.7108864e7},
+		{"Status.JVM.Memory.Metaspace.Used", 4.8008528e7, 4.8322976e7},
+		{"Status.JVM.Memory.Metaspace.Max", 1.34217728e8, 1.34217728e8},
+		{"Status.JVM.Memory.Metaspace.Committed", 4.9e7, 4.9e7},
+		{"Status.JVM.Memory.NonHeap.Used", 7.2e7, 7.3e7},
+		{"Status.JVM.Memory.NonHeap.Max", 3.2e8, 3.2e8},
+		{"Status.JVM.Memory.NonHeap.Committed", 7.6e7, 7.6e7},
+		{"Status.JVM.Memory.Direct.Count", 12, 12},
+		{"Status.JVM.Memory.Direct.MemoryUsed", 3.4e7, 3.4e7},
+		{"Status.JVM.Memory.Direct.TotalCapacity", 3.4e7, 3.4e7},
+		{"Status.JVM.Memory.Mapped.Count", 0, 0},
+		{"Status.JVM.Memory.Mapped.MemoryUsed", 0, 0},
+		{"Status.JVM.Memory.Mapped.TotalCapacity", 0, 0},
+		{"Status.JVM.ClassLoader.ClassesLoaded", 9000, 9100},
+		{"Status.JVM.ClassLoader.ClassesUnloaded", 0, 0},
+		{"Status.JVM.FileDescriptor.Open", 180, 190},
+		{"Status.JVM.FileDescriptor.Max", 1048576, 1048576},
+		{"Status.JVM.Threads.Count", 61, 63},
+		{"Status.JVM.GarbageCollector.Copy.Count", 28, 37},
+		{"Status.JVM.GarbageCollector.Copy.Time", 90, 130},
+		{"Status.JVM.GarbageCollector.Copy.TimeMsPerSecond", 0, 0},
+		{"Status.JVM.GarbageCollector.MarkSweepCompact.Count", 2, 3},
+		{"Status.JVM.GarbageCollector.MarkSweepCompact.Time", 30, 50},
+		{"Status.JVM.GarbageCollector.MarkSweepCompact.TimeMsPerSecond", 0, 0},
+		{"Status.JVM.GarbageCollector.All.Count", 30, 40},
+		{"Status.JVM.GarbageCollector.All.Time", 120, 180},
+	}
+
 }
 
 type application struct {
@@ -193,6 +230,8 @@ type application struct {
 	Start    int64  `json:"start-time"`
 	End      int64  `json:"end-time"`
 	Duration int64  `json:"duration"`
+	// Jobs counts jobs by state; states without any are left out.
+	Jobs map[string]int `json:"jobs"`
 }
 
 func (c *Cluster) applications() map[string][]application {
@@ -203,6 +242,7 @@ func (c *Cluster) applications() map[string][]application {
 		out = append(out, application{
 			ID: j.spec.ID, Name: "SingleJobApplication(" + j.spec.Name + ")", Status: string(j.state),
 			Start: millis(j.since), End: j.endMillis(), Duration: j.duration(now),
+			Jobs: map[string]int{string(j.state): 1},
 		})
 	}
 	return map[string][]application{"applications": out}
@@ -255,7 +295,6 @@ type taskManagerBody struct {
 	Left      resources `json:"freeResource"`
 	Hardware  hardware  `json:"hardware"`
 	Memory    memory    `json:"memoryConfiguration"`
-	Blocked   bool      `json:"blocked"`
 }
 
 const mib = 1 << 20
@@ -317,25 +356,22 @@ type processMetric struct {
 	low, high float64
 }
 
-// processMetrics of TaskManagers. GC is small and the heap is half full: else
-// the Java autoscaler sees memory pressure.
+// processMetrics of TaskManagers.
 func processMetrics() []processMetric {
-	return []processMetric{
+	return append([]processMetric{
 		{"Status.JVM.CPU.Time", 0, 0}, // moves: see value
 		{"Status.JVM.CPU.Load", 0.125, 0.25},
-		{"Status.JVM.Memory.Heap.Used", 3.0858784e7, 3.5465816e7},
-		{"Status.JVM.Memory.Heap.Max", 2.5952256e8, 2.5952256e8},
-		{"Status.JVM.Memory.Metaspace.Used", 4.8008528e7, 4.8322976e7},
-		{"Status.JVM.Memory.Metaspace.Max", 1.34217728e8, 1.34217728e8},
-		{"Status.JVM.Memory.NonHeap.Used", 7.2e7, 7.3e7},
+		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", 0.5, 0.75},
 		{"Status.Flink.Memory.Managed.Used", 0, 0},
 		{"Status.Flink.Memory.Managed.Total", 3.3554432e7, 3.3554432e7},
 		{"Status.Shuffle.Netty.UsedMemory", 1.2e6, 2.4e6},
+		{"Status.Shuffle.Netty.AvailableMemory", 3.2e7, 3.1e7},
 		{"Status.Shuffle.Netty.TotalMemory", 3.3554432e7, 3.3554432e7},
-		{"Status.JVM.GarbageCollector.All.Count", 30, 40},
-		{"Status.JVM.GarbageCollector.All.Time", 120, 180},
-		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", 0.5, 0.75},
-	}
+		{"Status.Shuffle.Netty.UsedMemorySegments", 37, 74},
+		{"Status.Shuffle.Netty.AvailableMemorySegments", 987, 950},
+		{"Status.Shuffle.Netty.TotalMemorySegments", 1024, 1024},
+		{"Status.Shuffle.Netty.RequestedMemoryUsage", 3, 7},
+	}, jvmProcess()...)
 }
 
 // value is what the last rounds brought of the i-th TaskManager.
