@@ -68,8 +68,8 @@ A value in the file gives way to the variable (FLINKSCALER_LOG_LEVEL), and that
 to the flag (--log-level).
 
 The first SIGINT or SIGTERM lets running activities finish, a second one ends
-the process at once. Exit codes: 0 after a signal, 1 after a failure, 2 when the
-configuration or the command line is wrong.
+the process at once. Exit codes: 0 after a signal, 1 after a failure or a second
+signal, 2 when the configuration or the command line is wrong.
 
 Health and metrics: /healthz, /readyz and /metrics on http.listen.`
 
