@@ -148,9 +148,7 @@ func (s *session) ask(ctx context.Context, key core.JobKey, query string, answer
 }
 
 func (s *session) describe(ctx context.Context, key core.JobKey) (execution, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	e, err := s.srv.Describe(ctx, spec.ID(key))
+	e, err := s.peek(ctx, key)
 	if err != nil {
 		return e, s.explain(ctx, key, e, err)
 	}

@@ -221,7 +221,7 @@ func TestWatchEndsWithItsWorkflow(t *testing.T) {
 		}
 	}
 	got := s.run(t.Context(), []string{"watch", "dev/orders", "--every", "1ms"})
-	if want := "the workflow has ended: Canceled\n"; !strings.HasSuffix(got, want) {
+	if want := "the workflow has ended: canceled\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("want %q at the end of\n%s", want, got)
 	}
 }

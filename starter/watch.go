@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,25 +77,36 @@ func (s *session) shower() shower {
 // waited out; the end of the workflow ends the watch.
 func (s *session) watchOnce(ctx context.Context, key core.JobKey, e execution, show shower) (done bool, err error) {
 	st, err := s.status(ctx, spec.ID(key))
+	// Describe needs no worker: it tells a silent worker from a silent server.
+	now, descErr := s.peek(ctx, key)
 	if ctx.Err() != nil {
 		return true, nil
+	}
+	if errors.Is(err, errNoWorker) && errors.Is(descErr, errUnreachable) {
+		err = descErr
 	}
 	switch {
 	case err == nil:
 		err = show.Show(st)
 	case errors.Is(err, errNoWorker), errors.Is(err, errUnreachable):
-		return false, show.Trouble(s.explain(ctx, key, e, err).Error() + "; still trying")
+		err = show.Trouble(s.explain(ctx, key, e, err).Error() + "; still trying")
 	default:
-		return true, s.explain(ctx, key, e, err)
+		err = s.explain(ctx, key, e, err)
 	}
 	if err != nil {
 		return true, err
 	}
-	now, err := s.srv.Describe(ctx, spec.ID(key))
-	if err == nil && !now.running() {
-		return true, show.Trouble("the workflow has ended: " + now.Status)
+	if descErr == nil && !now.running() {
+		return true, show.Trouble("the workflow has ended: " + strings.ToLower(now.Status))
 	}
 	return false, nil
+}
+
+// peek describes without explaining.
+func (s *session) peek(ctx context.Context, key core.JobKey) (execution, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	return s.srv.Describe(ctx, spec.ID(key))
 }
 
 // jsonShower writes one document a line for every evaluation and change.

@@ -64,6 +64,8 @@ func Seconds(v float64) string {
 // Duration shows a duration in its two largest units: 800 ms, 34 s, 4 min,
 // 2 h 5 min, 3 d.
 func Duration(d time.Duration) string {
+	second, minute := unit{time.Second, "s"}, unit{time.Minute, "min"}
+	hour, day := unit{time.Hour, "h"}, unit{24 * time.Hour, "d"}
 	switch {
 	case d < 0:
 		return "-" + Duration(-d)
@@ -72,21 +74,26 @@ func Duration(d time.Duration) string {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", d/time.Second)
 	case d < 2*time.Hour:
-		return pair(d, time.Minute, "min", time.Second, "s", 10)
+		return pair(d, minute, second, 10)
 	case d < 48*time.Hour:
-		return pair(d, time.Hour, "h", time.Minute, "min", 24)
+		return pair(d, hour, minute, 24)
 	}
-	return pair(d, 24*time.Hour, "d", time.Hour, "h", 7)
+	return pair(d, day, hour, 7)
+}
+
+type unit struct {
+	length time.Duration
+	word   string
 }
 
 // pair shows the small unit only below some number of large ones, where it
 // still matters.
-func pair(d, large time.Duration, word string, small time.Duration, smallWord string, below time.Duration) string {
-	n, rest := d/large, d%large/small
+func pair(d time.Duration, large, small unit, below time.Duration) string {
+	n, rest := d/large.length, d%large.length/small.length
 	if rest == 0 || n >= below {
-		return fmt.Sprintf("%d %s", n, word)
+		return fmt.Sprintf("%d %s", n, large.word)
 	}
-	return fmt.Sprintf("%d %s %d %s", n, word, rest, smallWord)
+	return fmt.Sprintf("%d %s %d %s", n, large.word, rest, small.word)
 }
 
 // Clock shows a moment, in UTC; nothing for the zero time.
