@@ -106,7 +106,7 @@ func lag(s workflows.Status) float64 { return s.Lag.Or(1e9) }
 
 // settled is true when the job was judged on fresh data and left as it is.
 func settled(s workflows.Status) bool {
-	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonDownDelayed
+	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonAtLimit || s.Reason == core.ReasonDownDelayed
 }
 
 func TestUpAndDown(t *testing.T) {

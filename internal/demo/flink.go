@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"flinkscaler/e2e/testjob"
+	"flinkscaler/internal/flinklocal"
+	"flinkscaler/internal/flinksim"
+)
+
+// flink is the cluster of the demo.
+type flink struct {
+	url    string
+	what   string
+	policy map[string]string
+	close  func()
+}
+
+const jobName = "orders"
+
+// simulated starts a simulated cluster: everything is quick, so that a minute
+// shows what takes hours in earnest.
+func simulated() (flink, error) {
+	c := flinksim.New(flinksim.Options{
+		Slots: 8, FetchInterval: 300 * time.Millisecond, FetchTime: 20 * time.Millisecond, GaugeSpan: 2 * time.Second,
+		CacheTime: 200 * time.Millisecond, Cooldown: 200 * time.Millisecond, MaxDelay: time.Second, Stabilization: 200 * time.Millisecond,
+		Downtime: 500 * time.Millisecond, Deploy: 100 * time.Millisecond, CheckpointInterval: time.Second,
+	})
+	url, err := c.Start()
+	if err != nil {
+		return flink{}, err
+	}
+	if _, err := c.Submit(flinksim.JobSpec{Name: jobName, Load: wave(cycle())}); err != nil {
+		c.Close()
+		return flink{}, err
+	}
+	return flink{url: url, what: "a simulated Flink cluster, 8 slots", close: c.Close, policy: quick("1 s", "5 s", "1 s", "4 s", "4 s")}, nil
+}
+
+// genuine starts a real cluster with the test job, and changes its load.
+func genuine(ctx context.Context, version, dir string, log io.Writer) (flink, error) {
+	jar, err := testjob.Jar()
+	if err != nil {
+		return flink{}, err
+	}
+	c, err := flinklocal.Start(ctx, flinklocal.Options{Version: version, TaskManagers: 2, Slots: 4, Dir: dir, Log: log})
+	if err != nil {
+		return flink{}, err
+	}
+	f := flink{
+		url: c.URL(), what: "Flink " + version + " with two TaskManagers of 4 slots", close: func() { _ = c.Close() },
+		policy: quick("2 s", "10 s", "3 s", "4 s", "8 s"),
+	}
+	if err := f.submit(ctx, c, jar, dir, log); err != nil {
+		f.close()
+		return flink{}, err
+	}
+	return f, nil
+}
+
+func (f flink) submit(ctx context.Context, c *flinklocal.Cluster, jar, dir string, log io.Writer) error {
+	rates, err := flinklocal.NewRateFile(filepath.Join(dir, "rates"))
+	if err != nil {
+		return err
+	}
+	id, err := c.Submit(ctx, jar, flinklocal.JobOptions{
+		Name: jobName, Parallelism: 2,
+		Args: []string{"--rate-file", rates.Path(), "--splits", "12", "--cost-us", "1000", "--max-parallelism", "24", "--name", jobName},
+	})
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(log, "job submitted, waiting until all tasks run")
+	if err := c.WaitRunning(ctx, id); err != nil {
+		return err
+	}
+	go drive(ctx, rates)
+	return nil
+}
+
+// drive changes the arrival rate of the real job as the wave says.
+func drive(ctx context.Context, rates *flinklocal.RateFile) {
+	start := time.Now()
+	for ctx.Err() == nil {
+		rate, until := wave(cycle()).Rate(time.Since(start))
+		if rates.Set(rate) != nil {
+			return // the demo is ending and its folder is gone
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(until - time.Since(start)):
+		}
+	}
+}
+
+// quick is a policy with windows of seconds, fit for watching.
+func quick(interval, window, stabilization, restart, down string) map[string]string {
+	return map[string]string{
+		"job.autoscaler.interval":               interval,
+		"job.autoscaler.metrics.window":         window,
+		"job.autoscaler.stabilization.interval": stabilization,
+		"job.autoscaler.restart.time":           restart,
+		"job.autoscaler.scale-down.interval":    down,
+		"job.autoscaler.catch-up.duration":      "30 s",
+		"job.autoscaler.utilization.target":     "0.75",
+		"job.autoscaler.utilization.max":        "0.9",
+		"job.autoscaler.utilization.min":        "0.45",
+		// Flink's per-second meters need a minute to be right, longer than
+		// these windows: counters are used instead.
+		"job.autoscaler.metrics.busy-time.aggregator":     "AVG",
+		"job.autoscaler.vertex.max-parallelism":           "8",
+		"job.autoscaler.rescale.verify-timeout":           "60 s",
+		"job.autoscaler.rescale.backoff":                  "5 s",
+		"job.autoscaler.backlog-processing.lag-threshold": "30 s",
+	}
+}
