@@ -114,23 +114,22 @@ func (t Topology) Upstream(id string) []string {
 // id. Vertices on a cycle, which Flink never makes, come last in id order.
 func (t Topology) Ordered() []Vertex {
 	done := make(map[string]bool, len(t.Vertices))
+	left := slices.Clone(t.Vertices)
 	out := make([]Vertex, 0, len(t.Vertices))
-	for len(out) < len(t.Vertices) {
-		before := len(out)
-		for _, v := range t.Vertices {
-			if !done[v.ID] && t.inputsDone(v, done) {
+	for len(left) > 0 {
+		var later []Vertex
+		for _, v := range left {
+			if t.inputsDone(v, done) {
 				done[v.ID] = true
 				out = append(out, v)
+				continue
 			}
+			later = append(later, v)
 		}
-		if len(out) == before {
-			for _, v := range t.Vertices {
-				if !done[v.ID] {
-					done[v.ID] = true
-					out = append(out, v)
-				}
-			}
+		if len(later) == len(left) {
+			return append(out, later...)
 		}
+		left = later
 	}
 	return out
 }
