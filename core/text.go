@@ -122,6 +122,9 @@ func (v VertexDecision) work() string {
 	if v.TrueRate.State() == NotApplicable {
 		return s + "; idle, so its rate at full load has no bound"
 	}
+	if v.TrueRate.State() != Present {
+		return s + "; what it could do at full load is not known"
+	}
 	return s + fmt.Sprintf("; could do %s/s at full load", Decimal(v.TrueRate))
 }
 
@@ -145,9 +148,10 @@ func (v VertexDecision) bounds() string {
 // formula repeats how the size came about, where it did by the formula.
 func (v VertexDecision) formula() string {
 	got := v.Wanted
-	if len(v.Steps) > 0 && v.Steps[0].By == "formula" {
+	switch {
+	case len(v.Steps) > 0 && v.Steps[0].By == "formula":
 		got = v.Steps[0].To
-	} else if v.Why == ReasonOverride || v.Why == ReasonExcluded {
+	case v.Why == ReasonOverride || v.Why == ReasonExcluded || v.Why == ReasonWindowNotFull || v.Why == ReasonStabilizing:
 		return ""
 	}
 	capacity, ok1 := v.Capacity.Value()
