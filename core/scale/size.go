@@ -183,13 +183,17 @@ func Groups(v core.Vertex) (int, bool) {
 	return v.MaxParallelism, hash && v.MaxParallelism > 0
 }
 
+// farthest bounds the search for an alignment: Flink has at most 32768 key
+// groups.
+const farthest = 1 << 15
+
 // Aligned is the first number from p to limit that divides n or, unless
 // evenly, gives a smaller largest share than p; p when there is none.
 func Aligned(p, limit, n int, evenly bool) int {
 	if p < 1 {
 		return p
 	}
-	for q := p; q <= limit; q++ {
+	for q := p; q <= min(limit, p+farthest); q++ {
 		if n%q == 0 || (!evenly && n/q < n/p) {
 			return q
 		}
