@@ -28,7 +28,11 @@ func rule(name string) (Rule, bool) {
 // Decide judges a job. problems are those of the policy; with any, nothing
 // changes. It gives the decision, what to remember for the next one, and since
 // when samples are still of use.
-func Decide(ctx core.JobContext, p policy.Policy, problems []core.Problem) (d core.Decision, m core.Memory, keepFrom time.Time) {
+func Decide(ctx core.JobContext, p policy.Policy, problems []core.Problem) (core.Decision, core.Memory, time.Time) {
+	return decide(ctx, p, problems, rule)
+}
+
+func decide(ctx core.JobContext, p policy.Policy, problems []core.Problem, find func(string) (Rule, bool)) (d core.Decision, m core.Memory, keepFrom time.Time) {
 	defer func() {
 		if r := recover(); r != nil {
 			d = empty(ctx, p)
@@ -36,7 +40,7 @@ func Decide(ctx core.JobContext, p policy.Policy, problems []core.Problem) (d co
 			m, keepFrom = ctx.Memory, time.Time{}
 		}
 	}()
-	c := &cycle{ctx: ctx, p: p, memory: ctx.Memory, window: collect.Counted(ctx.Window, p)}
+	c := &cycle{ctx: ctx, p: p, find: find, memory: ctx.Memory, window: collect.Counted(ctx.Window, p)}
 	c.d = empty(ctx, p)
 	c.d.Samples, c.d.Span, c.d.WindowEnds = len(c.window.Samples), c.window.Span(), c.window.Ends
 	c.run(problems)
@@ -59,6 +63,7 @@ func empty(ctx core.JobContext, p policy.Policy) core.Decision {
 type cycle struct {
 	ctx    core.JobContext
 	p      policy.Policy
+	find   func(string) (Rule, bool)
 	window collect.Window
 	memory core.Memory
 	delays *stabilize.Delays
@@ -161,7 +166,7 @@ func (c *cycle) remember() {
 // strategy lets the policy's rule decide, if there is enough to decide on.
 func (c *cycle) strategy() {
 	in := evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen}
-	decide, ok := rule(c.p.Strategy)
+	propose, ok := c.find(c.p.Strategy)
 	switch {
 	case !ok:
 		c.hold(core.ReasonPolicyInvalid, fmt.Sprintf("unknown strategy %q", c.p.Strategy))
@@ -170,6 +175,6 @@ func (c *cycle) strategy() {
 		c.notFull(in)
 		return
 	}
-	c.d.Vertices = decide(in, c.delays, c.ctx.Now)
+	c.d.Vertices = propose(in, c.delays, c.ctx.Now)
 	c.sumUp()
 }
