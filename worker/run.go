@@ -93,15 +93,27 @@ func (p *process) run(ctx context.Context) error {
 		default:
 		}
 	})
-	if err := w.Start(); err != nil {
-		return fmt.Errorf("start worker on task queue %s: %w", p.cfg.TaskQueue, err)
-	}
-	p.health.Ready(func(ctx context.Context) error {
+	return p.work(ctx, w, fatal, func(ctx context.Context) error {
 		if _, err := c.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
 			return fmt.Errorf("temporal at %s does not answer: %w", p.opts.HostPort, err)
 		}
 		return nil
 	})
+}
+
+// starter is the part of a worker that work needs.
+type starter interface {
+	Start() error
+	Stop()
+}
+
+// work runs a worker until ctx ends, then lets it finish what it does. A fatal
+// error ends it too: what no waiting mends is for whoever started the process.
+func (p *process) work(ctx context.Context, w starter, fatal <-chan error, check telemetry.Check) error {
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start worker on task queue %s: %w", p.cfg.TaskQueue, err)
+	}
+	p.health.Ready(check)
 	p.log.Info("working", logging.KeyAddress, p.opts.HostPort, logging.KeyNamespace, p.opts.Namespace, logging.KeyTaskQueue, p.cfg.TaskQueue)
 	select {
 	case err := <-fatal:

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,7 +18,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flinkscaler/internal/config"
 	"flinkscaler/internal/connect/connecttest"
+	"flinkscaler/internal/logging"
+	"flinkscaler/internal/telemetry"
 )
 
 // patience bounds every wait of these tests; it is never used up on a machine
@@ -149,7 +153,7 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// TestServerGoesAndComes: /readyz follows the server, the process stays.
+// TestServerGoes: /readyz follows the server, the process stays.
 func TestServerGoes(t *testing.T) {
 	t.Parallel()
 	server := &connecttest.Server{Namespaces: []string{"default"}}
@@ -217,6 +221,56 @@ func TestPortInUse(t *testing.T) {
 	}
 	if !strings.Contains(r.log.String(), "set http.listen or --http to a free address") {
 		t.Errorf("what to do is not in the text:\n%s", r.log)
+	}
+}
+
+// fakeWorker is a worker without a server.
+type fakeWorker struct {
+	startErr error
+	stopped  int
+}
+
+func (f *fakeWorker) Start() error { return f.startErr }
+func (f *fakeWorker) Stop()        { f.stopped++ }
+
+// TestHowWorkEnds: what no waiting mends ends the process, a signal lets the
+// worker finish.
+func TestHowWorkEnds(t *testing.T) {
+	t.Parallel()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	fatal := make(chan error, 1)
+	fatal <- errors.New("namespace is gone")
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		worker  fakeWorker
+		fatal   chan error
+		err     string
+		ready   string
+		stopped int
+	}{
+		"signal":       {done, fakeWorker{}, nil, "", "stopping", 1},
+		"fatal":        {t.Context(), fakeWorker{}, fatal, "worker on task queue flinkscaler: namespace is gone", "the worker failed: namespace is gone", 0},
+		"cannot start": {t.Context(), fakeWorker{startErr: errors.New("no")}, nil, "start worker on task queue flinkscaler: no", "starting", 0},
+	} {
+		log, err := logging.New(logging.Settings{Level: "off", Format: "human"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := process{cfg: config.Default(), log: log, health: &telemetry.Health{}}
+		var text string
+		if err := p.work(c.ctx, &c.worker, c.fatal, func(context.Context) error { return nil }); err != nil {
+			text = err.Error()
+		}
+		if text != c.err {
+			t.Errorf("%s: error is %q, want %q", name, text, c.err)
+		}
+		if err := p.health.Err(t.Context()); err == nil || err.Error() != c.ready {
+			t.Errorf("%s: not ready because of %v, want %q", name, err, c.ready)
+		}
+		if c.worker.stopped != c.stopped {
+			t.Errorf("%s: stopped %d times, want %d", name, c.worker.stopped, c.stopped)
+		}
 	}
 }
 
