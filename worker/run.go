@@ -101,15 +101,15 @@ func (p *process) run(ctx context.Context) error {
 	})
 }
 
-// starter is the part of a worker that work needs.
-type starter interface {
+// service is the part of a worker that work needs.
+type service interface {
 	Start() error
 	Stop()
 }
 
 // work runs a worker until ctx ends, then lets it finish what it does. A fatal
 // error ends it too: what no waiting mends is for whoever started the process.
-func (p *process) work(ctx context.Context, w starter, fatal <-chan error, check telemetry.Check) error {
+func (p *process) work(ctx context.Context, w service, fatal <-chan error, check telemetry.Check) error {
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker on task queue %s: %w", p.cfg.TaskQueue, err)
 	}
