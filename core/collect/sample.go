@@ -17,12 +17,17 @@ func Faulty(at time.Time, reason core.Reason, note string) core.Sample {
 
 // Sample normalises what a Meter read. previous is the sample before, nil for
 // none. The topology is the measured one, with partitions and finished
-// vertices filled in.
+// vertices filled in; it is empty while the job or a task of it does not run,
+// because what Flink shows then is not the graph that runs.
 func Sample(m core.Measurement, previous *core.Sample) (core.Sample, core.Topology) {
 	topology := fillTopology(m)
 	s := core.Sample{At: m.Status.Now, RunningSince: m.Status.RunningSince, Clock: m.Clock}
 	s.Fault, s.Note = fault(m, previous)
-	if s.Fault != "" {
+	switch s.Fault {
+	case "":
+	case core.ReasonJobNotRunning, core.ReasonTasksNotRunning:
+		return s, core.Topology{}
+	default:
 		return s, topology
 	}
 	for _, v := range topology.Vertices {

@@ -113,7 +113,10 @@ func TestSampleFaults(t *testing.T) {
 			t.Parallel()
 			m := healthy()
 			c.change(&m)
-			s, _ := Sample(m, c.before)
+			s, topology := Sample(m, c.before)
+			if starts := s.Fault == core.ReasonJobNotRunning || s.Fault == core.ReasonTasksNotRunning; starts != (len(topology.Vertices) == 0) {
+				t.Errorf("%d vertices with fault %q; a graph that does not run is not shown", len(topology.Vertices), s.Fault)
+			}
 			if s.Fault != c.fault || !strings.Contains(s.Note, c.note) {
 				t.Errorf("fault %q, note %q; want %q with %q, because %s", s.Fault, s.Note, c.fault, c.note, c.reason)
 			}

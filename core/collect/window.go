@@ -54,11 +54,11 @@ func Counted(samples []core.Sample, p policy.Policy) Window {
 		// Nothing but faults for so long that the evidence is of no use.
 		return Window{KeepFrom: newest}
 	}
-	split := lastSplit(good, longest)
-	good = good[split:]
+	begin := lastSplit(good, longest)
+	good = good[begin:]
 	stable := settled.Add(p.StabilizationInterval)
 	from := attempt[0].At
-	if split > 0 {
+	if begin > 0 {
 		// The samples before belong to sizes or counters that are gone.
 		from = good[0].At
 	}
@@ -174,14 +174,15 @@ func keepWithoutEvidence(samples, attempt []core.Sample, settled time.Time, p po
 // a time in between. 0 when all can be compared.
 func lastSplit(good []core.Sample, longest time.Duration) int {
 	for i := len(good) - 1; i > 0; i-- {
-		if good[i].At.Sub(good[i-1].At) > longest || !comparable(good[i-1], good[i]) {
+		if good[i].At.Sub(good[i-1].At) > longest || !continues(good[i-1], good[i]) {
 			return i
 		}
 	}
 	return 0
 }
 
-func comparable(a, b core.Sample) bool {
+// continues is true when b counts on where a left off.
+func continues(a, b core.Sample) bool {
 	if len(a.Vertices) != len(b.Vertices) {
 		return false
 	}
