@@ -15,7 +15,7 @@ const (
 	ByFormula        = "formula"
 	ByMaxParallelism = "max parallelism"
 	ByPartitions     = "partitions"
-	ByGate           = "within target"
+	ByGate           = "gate: no vertex is outside"
 )
 
 // Sizing is a vertex on its way to a number.
@@ -214,7 +214,7 @@ func Gate(vertices []core.VertexDecision) {
 		if v.To == v.From {
 			continue
 		}
-		v.Steps = append(v.Steps, core.Step{By: ByGate, To: v.From, Note: "no vertex is outside of its bounds, so none changes"})
+		v.Steps = append(v.Steps, core.Step{By: ByGate, To: v.From})
 		v.To, v.Why = v.From, core.ReasonWithinTarget
 	}
 }

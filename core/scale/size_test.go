@@ -221,6 +221,50 @@ func TestGateIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// TestJobsOfTheJavaAutoscaler: source without and sink with HASH input, both
+// at 10 unless said, no catch-up; what comes out of sizes and gate together.
+func TestJobsOfTheJavaAutoscaler(t *testing.T) {
+	t.Parallel()
+	type load struct{ target, rate, catchUp float64 }
+	cases := map[string]struct {
+		reason            string
+		parallelism       int
+		target, most, min float64
+		source, sink      load
+		want              [2]int
+	}{
+		"bounds as narrow as the target": {"117 is more than 100", 10, 0.6, 0.6, 0.6, load{70, 100, 0}, load{60, 100, 0}, [2]int{12, 10}},
+		"wide bounds":                    {"88 to 175 and 75 to 150", 10, 0.6, 0.8, 0.4, load{70, 100, 0}, load{60, 100, 0}, [2]int{10, 10}},
+		"wide bounds, both the same":     {"88 to 175", 10, 0.6, 0.8, 0.4, load{70, 100, 0}, load{70, 100, 0}, [2]int{10, 10}},
+		"catching up":                    {"103 at the source drags the sink along", 10, 0.6, 0.8, 0.4, load{70, 100, 15}, load{70, 100, 0}, [2]int{14, 12}},
+		"sink outside":                   {"121 at the sink drags the source along", 10, 0.6, 0.7, 0.5, load{70, 100, 0}, load{85, 100, 0}, [2]int{12, 15}},
+		"sink alone":                     {"the source needs what it has", 10, 0.6, 0.7, 0.3, load{60, 100, 0}, load{85, 100, 0}, [2]int{10, 15}},
+		"just enough":                    {"80 of 81 and 100 of 101", 10, 0.5, 1.5, 0.3, load{80, 81, 0}, load{100, 101, 0}, [2]int{10, 10}},
+		"idle without lower bound":       {"nothing is above no bound", 100, 0.6, 1.2, 0, load{1000, math.Inf(1), 0}, load{1000, math.Inf(1), 0}, [2]int{100, 100}},
+		"sevenfold":                      {"the sink's 7 would share out 720 badly", 2, 1, 1, 1, load{70, 20, 0}, load{70, 20, 0}, [2]int{7, 8}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := upTo(1, 200, policy.AlignBalanced)
+			p.CatchUp, p.RestartTime, p.UtilizationTarget = 0, 0, c.target
+			var got []core.VertexDecision
+			for i, l := range []load{c.source, c.sink} {
+				up, down := evaluate.Capacity(l.target, l.catchUp, c.most, false, p), evaluate.Capacity(l.target, l.catchUp, c.min, true, p)
+				e := evaluate.Vertex{
+					Capacity: core.Read(evaluate.Capacity(l.target, l.catchUp, c.target, true, p)), TrueRate: core.Read(l.rate),
+					Outside: l.rate < up || l.rate > down,
+				}
+				got = append(got, Size(vertexOf(c.parallelism, 0, 720, i == 1), e, p))
+			}
+			Gate(got)
+			if to := [2]int{got[0].To, got[1].To}; to != c.want {
+				t.Errorf("%v; want %v: %s", to, c.want, c.reason)
+			}
+		})
+	}
+}
+
 func TestUnjudgedStays(t *testing.T) {
 	t.Parallel()
 	d := Size(vertexOf(10, 0, 128, false), evaluate.Vertex{Unjudged: core.ReasonMetricsMissing, Note: "why"}, policy.Default())
