@@ -129,8 +129,8 @@ func nearEdge(v core.VertexDecision, p policy.Policy) bool {
 	capacity, rate := v.Capacity.Or(0), v.TrueRate.Or(1)
 	f := math.Min(math.Max(capacity/rate, 1-p.ScaleDownMaxFactor), 1+p.ScaleUpMaxFactor)
 	x := f * float64(v.From)
-	close := func(a, b float64) bool { return math.Abs(a-b) <= 0.005*math.Max(math.Abs(a), 1) }
-	return close(x, math.Round(x)) || close(v.UpBelow.Or(0), rate) || close(v.DownAbove.Or(0), rate)
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 0.005*math.Max(math.Abs(a), 1) }
+	return near(x, math.Round(x)) || near(v.UpBelow.Or(0), rate) || near(v.DownAbove.Or(0), rate)
 }
 
 // TestUnitsDoNotMatter: all rates times k change rates and nothing else.
