@@ -18,14 +18,15 @@ func Faulty(at time.Time, reason core.Reason, note string) core.Sample {
 // Sample normalises what a Meter read. previous is the sample before, nil for
 // none. The topology is the measured one, with partitions and finished
 // vertices filled in; it is empty while the job or a task of it does not run,
-// because what Flink shows then is not the graph that runs.
+// or when it restarted meanwhile, because what Flink shows then is not the graph
+// that runs.
 func Sample(m core.Measurement, previous *core.Sample) (core.Sample, core.Topology) {
 	topology := fillTopology(m)
 	s := core.Sample{At: m.Status.Now, RunningSince: m.Status.RunningSince, Clock: m.Clock}
 	s.Fault, s.Note = fault(m, previous)
 	switch s.Fault {
 	case "":
-	case core.ReasonJobNotRunning, core.ReasonTasksNotRunning:
+	case core.ReasonJobNotRunning, core.ReasonTasksNotRunning, core.ReasonJobRestarted:
 		return s, core.Topology{}
 	default:
 		return s, topology
@@ -56,6 +57,9 @@ func fault(m core.Measurement, previous *core.Sample) (core.Reason, string) {
 	}
 	if note, all := tasksRunning(m.Status); !all {
 		return core.ReasonTasksNotRunning, note
+	}
+	if m.Restarted {
+		return core.ReasonJobRestarted, "the job restarted while it was read"
 	}
 	if note, frozen := clockStands(m, previous); frozen {
 		return core.ReasonMetricsFrozen, note

@@ -93,6 +93,7 @@ func TestSampleFaults(t *testing.T) {
 		"no state":          {"an unknown state is not RUNNING", func(m *core.Measurement) { m.Status.State = "" }, nil, core.ReasonJobNotRunning, "no state"},
 		"tasks start":       {"BC-10: Flink calls a job RUNNING before its tasks are", func(m *core.Measurement) { m.Status.Vertices[1].Tasks.Running = 0 }, nil, core.ReasonTasksNotRunning, "3 of 5 tasks run"},
 		"no graph":          {"while waiting for slots Flink 2.3 shows vertices without a plan", func(m *core.Measurement) { m.Status.Topology.Vertices = nil }, nil, core.ReasonTasksNotRunning, "graph"},
+		"restarted":         {"the numbers belong to two attempts", func(m *core.Measurement) { m.Restarted, m.Fresh = true, false }, nil, core.ReasonJobRestarted, "while it was read"},
 		"not fresh":         {"metrics were not fetched after we asked", func(m *core.Measurement) { m.Fresh, m.Waited = false, 12*time.Second }, nil, core.ReasonMetricsFrozen, "did not move in 12s"},
 		"clock stands":      {"I12: a clock as in the sample before means old numbers", func(*core.Measurement) {}, &core.Sample{Clock: core.Read(1e9)}, core.ReasonMetricsFrozen, "since the last look"},
 		"clock moved":       {"with a moving clock the numbers are new", func(*core.Measurement) {}, &core.Sample{Clock: core.Read(5e8)}, "", ""},
@@ -114,7 +115,7 @@ func TestSampleFaults(t *testing.T) {
 			m := healthy()
 			c.change(&m)
 			s, topology := Sample(m, c.before)
-			if starts := s.Fault == core.ReasonJobNotRunning || s.Fault == core.ReasonTasksNotRunning; starts != (len(topology.Vertices) == 0) {
+			if starts := s.Fault == core.ReasonJobNotRunning || s.Fault == core.ReasonTasksNotRunning || s.Fault == core.ReasonJobRestarted; starts != (len(topology.Vertices) == 0) {
 				t.Errorf("%d vertices with fault %q; a graph that does not run is not shown", len(topology.Vertices), s.Fault)
 			}
 			if s.Fault != c.fault || !strings.Contains(s.Note, c.note) {
