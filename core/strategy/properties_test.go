@@ -197,6 +197,10 @@ func TestSameInputSameDecision(t *testing.T) {
 	})
 }
 
+// leastExact is the busy time, in ms per second, from which its rounding to a
+// whole ms moves the true rate by less than nearEdge allows for.
+const leastExact = 100
+
 // TestAppliedDecisionHolds: at the size decided, the same load is a hold.
 func TestAppliedDecisionHolds(t *testing.T) {
 	t.Parallel()
@@ -215,6 +219,9 @@ func TestAppliedDecisionHolds(t *testing.T) {
 			after.permille[i] = w.permille[i] * float64(v.From) / float64(v.To)
 			if after.permille[i] > 1000 {
 				t.Skip("a limit keeps it from having enough")
+			}
+			if v.From != v.To && after.permille[i] < leastExact {
+				t.Skip("busy time is rounded to a thousandth: the true rate of so idle a vertex says little")
 			}
 		}
 		b := decided(after.context(p), p)

@@ -39,7 +39,9 @@ func settle(d *core.VertexDecision, e evaluate.Vertex, delays *stabilize.Delays,
 		d.Why = core.ReasonScaleUp
 	case d.Wanted == d.From:
 		delays.Clear(d.ID)
-		if d.Outside {
+		// Without a step it is the smallest size that does the work: one
+		// subtask that is nearly idle is well, not limited.
+		if d.Outside && len(d.Steps) > 0 {
 			d.Why = core.ReasonAtLimit
 		}
 	case e.Gap != "":
