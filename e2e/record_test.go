@@ -1,0 +1,121 @@
+//go:build integration
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"flinkscaler/core"
+	"flinkscaler/internal/flinksim"
+	"flinkscaler/workflows"
+)
+
+// replayDir is where golden histories live.
+const replayDir = "../workflows/testdata/replay"
+
+// recorder keeps golden histories with a manifest. Histories that are there
+// are never touched: new ones are named after the commit.
+type recorder struct {
+	t      *testing.T
+	r      *rig
+	commit string
+	list   []map[string]string
+}
+
+// TestRecordHistories makes golden histories of the present workflows. It does
+// nothing unless asked: `make record`.
+func TestRecordHistories(t *testing.T) {
+	if !*record {
+		return
+	}
+	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	must(t, err)
+	c := sim(t, 1200)
+	w := &recorder{t: t, r: newRig(t, c.URL(), rigOptions{attributes: true}), commit: strings.TrimSpace(string(commit))}
+	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
+	if err == nil {
+		must(t, json.Unmarshal(b, &w.list))
+	}
+	w.upAndDown(c)
+	w.orders()
+	w.refused(c)
+	w.gone(c)
+	w.cancelled()
+	b, err = json.MarshalIndent(w.list, "", "  ")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o600))
+}
+
+// save keeps the history of a workflow's present run.
+func (w *recorder) save(id, name, shows string) {
+	w.t.Helper()
+	must(w.t, os.MkdirAll(replayDir, 0o750))
+	file := w.commit + "-" + name + ".json"
+	out := w.r.temporal("workflow", "show", "--workflow-id", id, "--output", "json")
+	var compact json.RawMessage
+	must(w.t, json.Unmarshal([]byte(out), &compact))
+	b, err := json.Marshal(compact)
+	must(w.t, err)
+	must(w.t, os.WriteFile(filepath.Join(replayDir, file), append(b, '\n'), 0o600))
+	w.list = append(w.list, map[string]string{"file": file, "commit": w.commit, "shows": shows})
+}
+
+const (
+	scaleID   = "flink/dev/" + job
+	rescaleID = "flink-rescale/dev/flink/" + job
+)
+
+func (w *recorder) upAndDown(c *flinksim.Cluster) {
+	w.r.start(job, brisk(nil))
+	w.r.await(job, "a quiet start", rests)
+	must(w.t, c.SetLoad(job, flinksim.Constant(3000)))
+	w.r.await(job, "growth", func(s workflows.Status) bool { return size(s) >= 4 && rests(s) })
+	w.save(rescaleID, "rescale-applied", "a rescale that was applied")
+	must(w.t, c.SetLoad(job, flinksim.Constant(1000)))
+	w.r.await(job, "shrinking", func(s workflows.Status) bool { return size(s) <= 2 && rests(s) })
+	w.save(scaleID, "scale-up-down", "a job that is scaled up and down")
+}
+
+func (w *recorder) orders() {
+	signal := func(name, input string) {
+		w.r.temporal("workflow", "signal", "--workflow-id", scaleID, "--name", name, "--input", input)
+	}
+	signal(workflows.MsgPause, `{"by": "ann", "for": "3 s"}`)
+	w.r.await(job, "the pause", func(s workflows.Status) bool { return s.Pause != nil })
+	w.r.await(job, "its end", func(s workflows.Status) bool { return s.Pause == nil })
+	signal(workflows.MsgPause, `[]`)
+	w.r.starter("override", "dev/"+job, "--parallelism", "3", "--for", "6s")
+	w.r.await(job, "size 3", func(s workflows.Status) bool { return size(s) == 3 && s.Rescale == nil })
+	w.r.await(job, "the end of the override", func(s workflows.Status) bool { return s.Override == nil && rests(s) })
+	w.save(scaleID, "orders", "pause and override with an end, a rejected signal, an update")
+}
+
+func (w *recorder) refused(c *flinksim.Cluster) {
+	must(w.t, c.SetCheckpoints(job, flinksim.CheckpointsFail))
+	w.r.starter("override", "dev/"+job, "--parallelism", "4")
+	w.r.await(job, "a rescale that is not attempted", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Rejected })
+	w.save(rescaleID, "rescale-rejected", "a rescale that preflight holds back")
+	w.r.starter("clear-override", "dev/"+job)
+	must(w.t, c.SetCheckpoints(job, flinksim.CheckpointsOK))
+}
+
+func (w *recorder) gone(c *flinksim.Cluster) {
+	must(w.t, c.CancelJob(job))
+	w.r.await(job, "job-gone", func(s workflows.Status) bool { return s.State == workflows.JobGone })
+	_, err := c.Resubmit(job)
+	must(w.t, err)
+	w.r.starter("evaluate-now", "dev/"+job)
+	w.r.await(job, "the job again", rests)
+	w.save(scaleID, "job-gone-and-back", "a job that is gone and comes back under a new id, after a rejected rescale")
+}
+
+func (w *recorder) cancelled() {
+	w.r.starter("stop", "dev/"+job, "--yes")
+	must(w.t, w.r.ended(scaleID))
+	w.save(scaleID, "cancelled", "a workflow that was cancelled")
+}
