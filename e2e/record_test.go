@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"flinkscaler/core"
+	"flinkscaler/internal/child"
 	"flinkscaler/internal/flinksim"
 	"flinkscaler/workflows"
 )
@@ -48,20 +51,20 @@ func TestRecordHistories(t *testing.T) {
 	w.cancelled()
 	b, err = json.MarshalIndent(w.list, "", "  ")
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o600))
+	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
 }
 
 // save keeps the history of a workflow's present run.
 func (w *recorder) save(id, name, shows string) {
 	w.t.Helper()
-	must(w.t, os.MkdirAll(replayDir, 0o750))
+	must(w.t, os.MkdirAll(replayDir, 0o755))
 	file := w.commit + "-" + name + ".json"
 	out := w.r.temporal("workflow", "show", "--workflow-id", id, "--output", "json")
 	var compact json.RawMessage
 	must(w.t, json.Unmarshal([]byte(out), &compact))
 	b, err := json.Marshal(compact)
 	must(w.t, err)
-	must(w.t, os.WriteFile(filepath.Join(replayDir, file), append(b, '\n'), 0o600))
+	must(w.t, os.WriteFile(filepath.Join(replayDir, file), append(b, '\n'), 0o644))
 	w.list = append(w.list, map[string]string{"file": file, "commit": w.commit, "shows": shows})
 }
 
@@ -97,11 +100,41 @@ func (w *recorder) orders() {
 
 func (w *recorder) refused(c *flinksim.Cluster) {
 	must(w.t, c.SetCheckpoints(job, flinksim.CheckpointsFail))
+	w.failedCheckpoint(c)
 	w.r.starter("override", "dev/"+job, "--parallelism", "4")
 	w.r.await(job, "a rescale that is not attempted", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Rejected })
 	w.save(rescaleID, "rescale-rejected", "a rescale that preflight holds back")
 	w.r.starter("clear-override", "dev/"+job)
 	must(w.t, c.SetCheckpoints(job, flinksim.CheckpointsOK))
+}
+
+// failedCheckpoint waits until the newest checkpoint has failed.
+func (w *recorder) failedCheckpoint(c *flinksim.Cluster) {
+	var s workflows.Status
+	must(w.t, w.r.query(w.t.Context(), job, workflows.QueryStatus, &s))
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	must(w.t, child.WaitFor(ctx, "a failed checkpoint", func(context.Context) (string, bool, error) {
+		var answer struct {
+			Latest struct {
+				Completed, Failed *struct{ ID int }
+			}
+		}
+		if err := getJSON(c.URL()+"/jobs/"+s.FlinkJobID+"/checkpoints", &answer); err != nil {
+			return "", false, err
+		}
+		failed, completed := answer.Latest.Failed, answer.Latest.Completed
+		return "none failed", failed != nil && (completed == nil || failed.ID > completed.ID), nil
+	}))
+}
+
+func getJSON(url string, to any) error {
+	resp, err := http.Get(url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return json.NewDecoder(resp.Body).Decode(to)
 }
 
 func (w *recorder) gone(c *flinksim.Cluster) {
