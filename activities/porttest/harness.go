@@ -2,6 +2,7 @@ package porttest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ type Harness struct {
 	Target core.Target
 	// Absent names a job that the cluster never had.
 	Absent core.Target
-	// Source and Slow are the names of the two vertices.
+	// Source and Slow begin the names of the two vertices.
 	Source, Slow string
 	// Checkpointing says that the job takes checkpoints all the time.
 	Checkpointing bool
@@ -128,11 +129,11 @@ func (h *Harness) await(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// vertex finds a vertex by name or ends the test.
+// vertex finds a vertex by the beginning of its name or ends the test.
 func vertex(t *testing.T, topology core.Topology, name string) core.Vertex {
 	t.Helper()
 	for _, v := range topology.Vertices {
-		if v.Name == name {
+		if strings.HasPrefix(v.Name, name) {
 			return v
 		}
 	}
