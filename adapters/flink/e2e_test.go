@@ -95,7 +95,7 @@ func TestFlinkKeepsTheContract(t *testing.T) {
 func (r *real) harness(t *testing.T) porttest.Harness {
 	return porttest.Harness{
 		Platform: adapter(t, r.URL()), Target: target("orders"), Absent: target("no such job"),
-		Source: "Source: gen", Slow: "slow -> sink: Writer", Checkpointing: true, Timeout: 2 * time.Minute,
+		Source: "Source: gen", Slow: "slow", Checkpointing: true, Timeout: 2 * time.Minute,
 		Hooks: porttest.Hooks{
 			Twin: func(t *testing.T) func() {
 				id := r.submit(t)

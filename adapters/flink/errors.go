@@ -106,7 +106,10 @@ func translateFlink(status int, text string) error {
 		meaning = core.ErrNotAdaptive
 	case has("UnavailableDispatcherOperationException"):
 		meaning = core.ErrNotReady
-	case has("RecipientUnreachableException", "leader election", "LeaderUnavailable", "FencingTokenException", "UnavailableJobMaster"):
+	case has("RecipientUnreachableException"):
+		// Flink's text names actors, another with each request.
+		meaning, short = core.ErrNoLeader, "the JobManager cannot reach its leader"
+	case has("leader election", "LeaderUnavailable", "FencingTokenException", "UnavailableJobMaster"):
 		meaning = core.ErrNoLeader
 	case status < 500:
 		meaning = core.ErrRefused
