@@ -28,7 +28,7 @@ type Temporal struct{ Client client.Client }
 
 // Find describes the newest rescale of a target.
 func (t Temporal) Find(ctx context.Context, in FindRescaleInput) (FoundRescale, error) {
-	d, err := t.Client.DescribeWorkflowExecution(ctx, in.RescaleID, "")
+	d, err := t.Client.DescribeWorkflow(ctx, in.RescaleID, "")
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return FoundRescale{}, nil
@@ -36,7 +36,7 @@ func (t Temporal) Find(ctx context.Context, in FindRescaleInput) (FoundRescale, 
 	if err != nil {
 		return FoundRescale{}, fmt.Errorf("describe %s: %w", in.RescaleID, err)
 	}
-	info := d.GetWorkflowExecutionInfo()
+	info := d.RawResponse.GetWorkflowExecutionInfo()
 	out := FoundRescale{
 		Exists: true, RunID: info.GetExecution().GetRunId(),
 		Open: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
@@ -67,7 +67,7 @@ func (t Temporal) Find(ctx context.Context, in FindRescaleInput) (FoundRescale, 
 }
 
 func (t Temporal) running(ctx context.Context, id string) (bool, error) {
-	d, err := t.Client.DescribeWorkflowExecution(ctx, id, "")
+	d, err := t.Client.DescribeWorkflow(ctx, id, "")
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return false, nil
@@ -75,7 +75,7 @@ func (t Temporal) running(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("describe %s: %w", id, err)
 	}
-	return d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+	return d.RawResponse.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
 // Await waits for the outcome of a rescale.

@@ -57,10 +57,11 @@ func (t temporalServer) List(ctx context.Context, query string) ([]execution, er
 }
 
 func (t temporalServer) Describe(ctx context.Context, id string) (execution, error) {
-	resp, err := t.c.DescribeWorkflowExecution(ctx, id, "")
+	d, err := t.c.DescribeWorkflow(ctx, id, "")
 	if err != nil {
 		return execution{}, translate(ctx, err, false)
 	}
+	resp := d.RawResponse
 	e := toExecution(resp.GetWorkflowExecutionInfo())
 	if e.TaskQueue == "" {
 		e.TaskQueue = resp.GetExecutionConfig().GetTaskQueue().GetName()
