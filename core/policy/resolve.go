@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (r *resolver) takeOthers(layers []Layer) {
 		}
 	}
 	for _, l := range layers {
-		for _, k := range sortedKeys(l.Values) {
+		for _, k := range slices.Sorted(maps.Keys(l.Values)) {
 			switch {
 			case known[k]:
 			case inFamily(k, families):
@@ -233,13 +234,4 @@ func distance(a, b string) int {
 		}
 	}
 	return line[len(b)]
-}
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
