@@ -215,7 +215,7 @@ func parseWave(s string) (Load, error) {
 func parseSeries(s string) (Load, error) {
 	every, rates, ok := strings.Cut(s, ":")
 	if !ok {
-		return nil, fmt.Errorf("want EVERY:RATE,RATE,...")
+		return nil, fmt.Errorf("want EVERY:RATE,RATE and so on")
 	}
 	d, err := parsePeriod(every)
 	if err != nil {
