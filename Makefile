@@ -72,7 +72,7 @@ race: ## Unit tests with the race detector (needs a C compiler)
 .PHONY: bench
 bench: ## Costs of an idle cycle on a real Temporal server
 	@$(ENSURE) temporal
-	go test -tags integration -run '^$$' -bench . -benchtime 1x ./bench/...
+	go test -tags integration -run "^$$" -bench . -benchtime 1x ./bench/...
 
 .PHONY: record
 record: ## Record golden histories of the present workflows for the replay test
