@@ -1,6 +1,7 @@
 package flinksim
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -139,7 +140,24 @@ type ownMetrics struct {
 // snapshot is what the fetcher knows of a job.
 type snapshot struct {
 	attempt  int
+	young    bool // the tasks had only just begun
 	vertices []vertexSnap
+}
+
+// youngFor is how long after its start a task of 2.3 has no gauges of busy,
+// idle and backpressured time yet, and NaN for its busy time in all.
+const youngFor = time.Second
+
+// timeGauge is true for what a young task does not have.
+func timeGauge(id string) bool {
+	return id == "busyTimeMsPerSecond" || id == "idleTimeMsPerSecond" || id == "backPressuredTimeMsPerSecond"
+}
+
+// withoutTimeGauges is the catalogue as long as tasks are young.
+func (k *catalog) withoutTimeGauges() *catalog {
+	out := &catalog{ids: slices.DeleteFunc(slices.Clone(k.ids), timeGauge), kind: maps.Clone(k.kind)}
+	maps.DeleteFunc(out.kind, func(id string, _ kind) bool { return timeGauge(id) })
+	return out
 }
 
 type vertexSnap struct {
@@ -154,6 +172,8 @@ type vertexSnap struct {
 
 func (j *job) takeSnapshot() *snapshot {
 	s := &snapshot{attempt: j.attempt, vertices: make([]vertexSnap, len(j.vertices))}
+	// A job that was added counts as one that has run for a while.
+	s.young = j.c.opt.is23() && j.attempt > 1 && j.at.Sub(j.upAt) < youngFor
 	load, _ := j.loadAt(j.at)
 	for i := range j.vertices {
 		v := &j.vertices[i]
@@ -397,6 +417,8 @@ func (k *catalog) operator(op string, source, sink bool) {
 		k.add(op+".numRecordsSend", kIn)
 		k.add(op+".numBytesSend", kBytesIn)
 		k.add(op+".numRecordsSendErrors", kZero)
+		k.add(op+".numRecordsOutPerSecond", kZero)
+		k.add(op+".numBytesOutPerSecond", kZero)
 	} else {
 		k.add(op+".numRecordsOut", kOut)
 		k.add(op+".numRecordsOutPerSecond", kOutRate)

@@ -174,13 +174,13 @@ func (c *Cluster) jobManagerMetrics(q *request) []plainMetric {
 		{"numRegisteredTaskManagers", strconv.Itoa(f.tmCount)},
 		{"numRunningJobs", strconv.Itoa(f.jobsRunning)},
 		{"Status.JVM.CPU.Time", strconv.FormatInt(f.cpuTime, 10)},
-	}, jvmMetrics()...))
+	}, c.jvmMetrics()...))
 }
 
 // jvmMetrics are what the JobManager's JVM shows besides.
-func jvmMetrics() []plainMetric {
+func (c *Cluster) jvmMetrics() []plainMetric {
 	out := []plainMetric{{"Status.JVM.CPU.Load", "0.03125"}, {"Status.JVM.GarbageCollector.All.TimeMsPerSecond", "0.45"}}
-	for _, m := range jvmProcess() {
+	for _, m := range c.jvmProcess() {
 		out = append(out, plainMetric{m.id, strconv.FormatFloat(m.low, 'f', -1, 64)})
 	}
 	return out
@@ -189,8 +189,8 @@ func jvmMetrics() []plainMetric {
 // jvmProcess are metrics that every JVM has and whose values do not matter
 // much. Garbage collection is small and the heap half full: else the Java
 // autoscaler sees memory pressure.
-func jvmProcess() []processMetric {
-	return []processMetric{
+func (c *Cluster) jvmProcess() []processMetric {
+	out := []processMetric{
 		{"Status.JVM.Memory.Heap.Used", 3.0858784e7, 3.5465816e7},
 		{"Status.JVM.Memory.Heap.Max", 2.5952256e8, 2.5952256e8},
 		{"Status.JVM.Memory.Heap.Committed", 6.7108864e7, 6.7108864e7},
@@ -208,8 +208,6 @@ func jvmProcess() []processMetric {
 		{"Status.JVM.Memory.Mapped.TotalCapacity", 0, 0},
 		{"Status.JVM.ClassLoader.ClassesLoaded", 9000, 9100},
 		{"Status.JVM.ClassLoader.ClassesUnloaded", 0, 0},
-		{"Status.JVM.FileDescriptor.Open", 180, 190},
-		{"Status.JVM.FileDescriptor.Max", 1048576, 1048576},
 		{"Status.JVM.Threads.Count", 61, 63},
 		{"Status.JVM.GarbageCollector.Copy.Count", 28, 37},
 		{"Status.JVM.GarbageCollector.Copy.Time", 90, 130},
@@ -220,6 +218,10 @@ func jvmProcess() []processMetric {
 		{"Status.JVM.GarbageCollector.All.Count", 30, 40},
 		{"Status.JVM.GarbageCollector.All.Time", 120, 180},
 	}
+	if c.opt.is23() {
+		out = append(out, processMetric{"Status.JVM.FileDescriptor.Open", 180, 190}, processMetric{"Status.JVM.FileDescriptor.Max", 1048576, 1048576})
+	}
+	return out
 
 }
 
@@ -345,7 +347,7 @@ func (c *Cluster) serveTaskManagers(q *request) (reply, bool) {
 		bodies = append(bodies, c.taskManagerBody(t, now))
 	}
 	if len(q.parts) == 2 {
-		return errorReply(http.StatusNotFound, trace("org.apache.flink.runtime.rest.NotFoundException", "Could not find TaskExecutor "+q.parts[1])), true
+		return internal("org.apache.flink.runtime.resourcemanager.exceptions.UnknownTaskExecutorException", "No TaskExecutor registered under "+q.parts[1]+"."), true
 	}
 	return ok(map[string][]taskManagerBody{"taskmanagers": bodies}), true
 }
@@ -357,8 +359,8 @@ type processMetric struct {
 }
 
 // processMetrics of TaskManagers.
-func processMetrics() []processMetric {
-	return append([]processMetric{
+func (c *Cluster) processMetrics() []processMetric {
+	out := append([]processMetric{
 		{"Status.JVM.CPU.Time", 0, 0}, // moves: see value
 		{"Status.JVM.CPU.Load", 0.125, 0.25},
 		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", 0.5, 0.75},
@@ -371,7 +373,11 @@ func processMetrics() []processMetric {
 		{"Status.Shuffle.Netty.AvailableMemorySegments", 987, 950},
 		{"Status.Shuffle.Netty.TotalMemorySegments", 1024, 1024},
 		{"Status.Shuffle.Netty.RequestedMemoryUsage", 3, 7},
-	}, jvmProcess()...)
+	}, c.jvmProcess()...)
+	if !c.opt.is23() {
+		out = append(out, processMetric{"Status.Network.AvailableMemorySegments", 987, 950}, processMetric{"Status.Network.TotalMemorySegments", 1024, 1024})
+	}
+	return out
 }
 
 // value is what the last rounds brought of the i-th TaskManager.
@@ -396,19 +402,20 @@ func (c *Cluster) taskManagerMetrics(q *request) reply {
 	}
 	get := q.query.Get("get")
 	if get == "" {
-		for _, m := range processMetrics() {
+		for _, m := range c.processMetrics() {
 			out = append(out, aggregate{ID: m.id})
 		}
 		return ok(out)
 	}
+	all := c.processMetrics()
 	for _, id := range strings.Split(get, ",") {
-		at := slices.IndexFunc(processMetrics(), func(m processMetric) bool { return m.id == id })
+		at := slices.IndexFunc(all, func(m processMetric) bool { return m.id == id })
 		if at < 0 {
 			return ok([]aggregate{})
 		}
 		var values []float64
 		for i, have := range c.fetched() {
-			values = append(values, processMetrics()[at].value(i, have))
+			values = append(values, all[at].value(i, have))
 		}
 		out = append(out, aggregateOf(id, values, modes))
 	}
@@ -437,7 +444,7 @@ func (c *Cluster) oneTaskManager(q *request) []plainMetric {
 		return []plainMetric{}
 	}
 	var all []plainMetric
-	for _, m := range processMetrics() {
+	for _, m := range c.processMetrics() {
 		v := m.value(0, have)
 		text := strconv.FormatFloat(v, 'f', -1, 64)
 		if v != math.Trunc(v) {

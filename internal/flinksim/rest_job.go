@@ -1,6 +1,7 @@
 package flinksim
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -366,6 +367,9 @@ func (j *job) ioMetrics(i int, g *graph) ioMetrics {
 	m.AccBackPressure = int64(v.sum(kHeldTotal))
 	m.AccIdle = int64(v.sum(kIdleTotal))
 	m.AccBusy = double(v.sum(kBusyTotal))
+	if s.young {
+		m.AccBusy = double(math.NaN())
+	}
 	return m
 }
 

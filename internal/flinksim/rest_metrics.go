@@ -1,6 +1,7 @@
 package flinksim
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,10 +29,6 @@ func (c *Cluster) serveVertexMetrics(q *request) (reply, bool) {
 	if !fine {
 		return bad, true
 	}
-	only, bad, fine := subtaskFilter(q)
-	if !fine {
-		return bad, true
-	}
 	now := c.enter()
 	defer c.mu.Unlock()
 	defer c.touch(now)
@@ -44,7 +41,7 @@ func (c *Cluster) serveVertexMetrics(q *request) (reply, bool) {
 	case one >= 0:
 		return ok(ofSubtask(q, snap, cat, one)), true
 	}
-	return ok(aggregated(q, snap, cat, modes, only)), true
+	return ok(aggregated(q, snap, cat, modes, subtaskFilter(q))), true
 }
 
 // stored is what the last fetch knows of a vertex.
@@ -55,7 +52,11 @@ func (c *Cluster) stored(jobID, vertexID string) (*vertexSnap, *catalog) {
 	}
 	for i := range j.vertices {
 		if v := &j.vertices[i]; v.spec.ID == vertexID {
-			return &j.snap.vertices[i], c.catalogOf(v, j.last(i))
+			cat := c.catalogOf(v, j.last(i))
+			if j.snap.young {
+				cat = cat.withoutTimeGauges()
+			}
+			return &j.snap.vertices[i], cat
 		}
 	}
 	return nil, nil
@@ -142,11 +143,12 @@ func text(k kind, x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// subtaskFilter reads subtasks=0,3-5; nil takes all.
-func subtaskFilter(q *request) (func(int) bool, reply, bool) {
+// subtaskFilter reads subtasks=0,3-5; nil takes all. What is no number picks
+// nothing.
+func subtaskFilter(q *request) func(int) bool {
 	s := q.query.Get("subtasks")
 	if s == "" {
-		return nil, reply{}, true
+		return nil
 	}
 	type span struct{ from, to int }
 	var spans []span
@@ -157,17 +159,11 @@ func subtaskFilter(q *request) (func(int) bool, reply, bool) {
 		}
 		from, err1 := strconv.Atoi(a)
 		to, err2 := strconv.Atoi(b)
-		if err1 != nil || err2 != nil {
-			return nil, badParameter("query", "subtasks", p), false
+		if err1 == nil && err2 == nil {
+			spans = append(spans, span{from, to})
 		}
-		spans = append(spans, span{from, to})
 	}
 	return func(i int) bool {
-		for _, x := range spans {
-			if i >= x.from && i <= x.to {
-				return true
-			}
-		}
-		return false
-	}, reply{}, true
+		return slices.ContainsFunc(spans, func(x span) bool { return i >= x.from && i <= x.to })
+	}
 }

@@ -122,7 +122,7 @@ func (j *job) serveRescales(parts []string) (reply, bool) {
 				return ok(r.full(j)), true
 			}
 		}
-		return errorReply(http.StatusNotFound, trace("org.apache.flink.runtime.rest.NotFoundException", "Could not find rescale "+parts[1]+" of job "+j.spec.ID+".")), true
+		return refuse(http.StatusNotFound, "Could not find rescale details of specified rescaleUuid "+parts[1]+"."), true
 	}
 	return reply{}, false
 }

@@ -351,3 +351,28 @@ func TestIDsGrowWithPartitions(t *testing.T) {
 		t.Errorf("the Kafka connector has %d more ids for 12 partitions, want 24", got)
 	}
 }
+
+func TestYoungTasksHaveNoTimeGauges(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]int{Flink23: 0, Flink120: 1} {
+		r := newRig(t, Options{Version: version, FetchInterval: 100 * time.Millisecond, CacheTime: -1, Downtime: time.Second, Deploy: time.Millisecond})
+		id := r.c.AddJob(JobSpec{})
+		if err := r.c.RestartJob(id, "boom"); err != nil {
+			t.Fatal(err)
+		}
+		r.c.Advance(1010 * time.Millisecond)
+		r.fetch()
+		if got := len(r.metrics(id, "enrich", "busyTimeMsPerSecond")); got != want {
+			t.Errorf("%s: %d values of a young task, want %d", version, got, want)
+		}
+		_, body := r.ask(http.MethodGet, "/jobs/"+id, "")
+		if strings.Contains(body, `"accumulated-busy-time":"NaN"`) != (want == 0) {
+			t.Errorf("%s: %s", version, body)
+		}
+		r.c.Advance(time.Second)
+		r.fetch()
+		if got := len(r.metrics(id, "enrich", "busyTimeMsPerSecond")); got != 1 {
+			t.Errorf("%s: %d values a second later, want 1", version, got)
+		}
+	}
+}

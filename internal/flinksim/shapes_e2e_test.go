@@ -18,6 +18,8 @@ import (
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/internal/flinksim"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestShapesAreThoseOfARealFlink brings a real cluster and a simulated one
@@ -45,11 +47,16 @@ func TestShapesAreThoseOfARealFlink(t *testing.T) {
 				if p == "/jobs/:id/checkpoints" {
 					awaitCheckpoint(t, real, realJob)
 				}
+				if strings.Contains(p, "busyTime") {
+					awaitGauges(t, real, realJob)
+				}
 				at := func(job jobAt) string { return strings.NewReplacer(":id", job.id, ":slow", job.slow).Replace(p) }
 				a, b := shape(t, real, at(realJob)), shape(t, sim, at(simJob))
 				compare(t, p, a, b)
 			}
+			awaitGauges(t, real, realJob)
 			idsAreReal(t, real, sim, realJob, simJob)
+			refusalsAreReal(t, real, sim, realJob, simJob)
 		})
 	}
 }
@@ -79,6 +86,10 @@ func realCluster(t *testing.T, version string) (string, jobAt) {
 	if !found {
 		t.Fatalf("no slow vertex in %+v", job)
 	}
+	eventually(t, "a checkpoint before the rescale", func() bool {
+		_, b := ask(t, c.URL()+"/jobs/"+id+"/checkpoints")
+		return bytes.Contains(b, []byte(`"className":"completed"`))
+	})
 	rescale(t, c.URL(), id, source.ID, slow.ID)
 	must(t, c.WaitJob(t.Context(), id, "4 slow subtasks", func(j flinklocal.Job) bool {
 		v, _ := j.Vertex(testjob.SlowName)
@@ -116,6 +127,70 @@ func simCluster(t *testing.T, version string) (string, jobAt) {
 		c.Advance(11 * time.Second)
 	}
 	return url, job
+}
+
+// refusalsAreReal: what is refused is refused with the same code and words.
+func refusalsAreReal(t *testing.T, real, sim string, realJob, simJob jobAt) {
+	t.Helper()
+	both := func(lower, upper string) string {
+		return `{":source":{"parallelism":{"lowerBound":1,"upperBound":1}},":slow":{"parallelism":{"lowerBound":` + lower + `,"upperBound":` + upper + `}}}`
+	}
+	for name, c := range map[string]struct{ method, path, body string }{
+		"unknown path":   {http.MethodGet, "/nope", ""},
+		"unknown put":    {http.MethodPut, "/nope", "{}"},
+		"unknown below":  {http.MethodGet, "/jobs/:id/nope", ""},
+		"bad id":         {http.MethodGet, "/jobs/nope", ""},
+		"unknown job":    {http.MethodGet, "/jobs/00000000000000000000000000000001", ""},
+		"wanted unknown": {http.MethodGet, "/jobs/00000000000000000000000000000001/resource-requirements", ""},
+		"put unknown":    {http.MethodPut, "/jobs/00000000000000000000000000000001/resource-requirements", both("1", "2")},
+		"bad agg":        {http.MethodGet, "/jobs/:id/vertices/:slow/subtasks/metrics?get=numRecordsIn&agg=p99", ""},
+		"bad subtasks":   {http.MethodGet, "/jobs/:id/vertices/:slow/subtasks/metrics?get=numRecordsIn&subtasks=x", ""},
+		"unknown tm":     {http.MethodGet, "/taskmanagers/nope", ""},
+		"unknown tm's":   {http.MethodGet, "/taskmanagers/nope/metrics", ""},
+		"unknown vertex": {http.MethodGet, "/jobs/:id/vertices/00000000000000000000000000000001/subtasks/metrics", ""},
+		"long line":      {http.MethodGet, "/jobs/:id/vertices/:slow/subtasks/metrics?get=" + strings.Repeat("x", 4200), ""},
+		"rescale gone":   {http.MethodGet, "/jobs/:id/rescales/details/00000000000000000000000000000001", ""},
+		"missing vertex": {http.MethodPut, "/jobs/:id/resource-requirements", `{":slow":{"parallelism":{"lowerBound":1,"upperBound":1}}}`},
+		"alien vertex":   {http.MethodPut, "/jobs/:id/resource-requirements", strings.Replace(both("1", "1"), "{", `{"00000000000000000000000000000001":{"parallelism":{"lowerBound":1,"upperBound":1}},`, 1)},
+		"lower above":    {http.MethodPut, "/jobs/:id/resource-requirements", both("3", "2")},
+		"zero":           {http.MethodPut, "/jobs/:id/resource-requirements", both("0", "2")},
+		"above max":      {http.MethodPut, "/jobs/:id/resource-requirements", both("1", "9999")},
+		"empty":          {http.MethodPut, "/jobs/:id/resource-requirements", "{}"},
+		"no body":        {http.MethodPut, "/jobs/:id/resource-requirements", ""},
+		"bad JSON":       {http.MethodPut, "/jobs/:id/resource-requirements", "{"},
+		"no upper":       {http.MethodPut, "/jobs/:id/resource-requirements", strings.Replace(both("1", "2"), `,"upperBound":2`, "", 1)},
+	} {
+		a, b := refusal(t, real, realJob, c.method, c.path, c.body), refusal(t, sim, simJob, c.method, c.path, c.body)
+		if a != b {
+			t.Errorf("%s:\n  Flink %s\n  here  %s", name, a, b)
+		}
+	}
+}
+
+// refusal is the code and the first line of each error text, with the ids and
+// limits of the job replaced.
+func refusal(t *testing.T, url string, job jobAt, method, path, body string) string {
+	t.Helper()
+	put := strings.NewReplacer(":id", job.id, ":source", job.source, ":slow", job.slow)
+	req, err := http.NewRequestWithContext(t.Context(), method, url+put.Replace(path), strings.NewReader(put.Replace(body)))
+	must(t, err)
+	req.Close = true // Flink ends the connection after a line that was too long
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	must(t, err)
+	var e struct{ Errors []string }
+	if json.Unmarshal(b, &e) == nil {
+		var lines []string
+		for _, text := range e.Errors {
+			line, _, _ := strings.Cut(text, "\n\tat ")
+			lines = append(lines, line)
+		}
+		b = []byte(strings.Join(lines, " | "))
+	}
+	out := strings.NewReplacer(job.id, ":id", job.source, ":source", job.slow, ":slow").Replace(fmt.Sprintf("%d %s", res.StatusCode, b))
+	return regexp.MustCompile(`maximum parallelism \d+`).ReplaceAllString(out, "maximum parallelism N")
 }
 
 func must(t *testing.T, err error) {
@@ -165,6 +240,15 @@ func awaitCheckpoint(t *testing.T, url string, job jobAt) {
 		_, b = ask(t, url+"/jobs/"+job.id+"/checkpoints")
 		return bytes.Contains(b, []byte(`"className":"completed"`)) && !bytes.Contains(b, []byte(`"className":"in_progress"`)) &&
 			!bytes.Contains(b, []byte(`"restored":null`))
+	})
+}
+
+// awaitGauges waits for the time gauges, which young tasks do not have.
+func awaitGauges(t *testing.T, url string, job jobAt) {
+	t.Helper()
+	eventually(t, "time gauges", func() bool {
+		_, b := ask(t, url+"/jobs/"+job.id+"/vertices/"+job.slow+"/subtasks/metrics")
+		return bytes.Contains(b, []byte(`"busyTimeMsPerSecond"`))
 	})
 }
 
@@ -267,7 +351,7 @@ func allowed(path, k string) bool {
 	return false
 }
 
-// idsAreReal: every metric that the simulated vertex has, a real one has too.
+// idsAreReal: the simulated cluster has exactly the metrics of the real one.
 func idsAreReal(t *testing.T, real, sim string, realJob, simJob jobAt) {
 	t.Helper()
 	list := func(url, path string) (out []string) {
@@ -286,18 +370,11 @@ func idsAreReal(t *testing.T, real, sim string, realJob, simJob jobAt) {
 		"TaskManager": func(jobAt) string { return "/taskmanagers/metrics" },
 	} {
 		have := list(real, at(realJob))
-		missing := 0
-		for _, id := range list(sim, at(simJob)) {
-			if !slices.Contains(have, id) {
-				t.Errorf("%s: the simulator has %s, Flink has not", name, id)
-			}
+		ours := list(sim, at(simJob))
+		slices.Sort(have)
+		slices.Sort(ours)
+		if diff := cmp.Diff(have, ours); diff != "" {
+			t.Errorf("metrics of the %s (-Flink +simulator):\n%s", name, diff)
 		}
-		for _, id := range have {
-			if !slices.Contains(list(sim, at(simJob)), id) {
-				missing++
-				t.Logf("%s: only Flink has %s", name, id)
-			}
-		}
-		t.Logf("%s: Flink has %d ids, %d of them not here", name, len(have), missing)
 	}
 }
