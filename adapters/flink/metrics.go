@@ -91,9 +91,24 @@ func (c *Cluster) changedLately(ctx context.Context, status core.JobStatus) (boo
 // vertex whose names cannot be read has none.
 func (c *Cluster) vertexMetrics(ctx context.Context, status core.JobStatus, pick core.Picker) []core.VertexMetrics {
 	vertices := status.Topology.Vertices
+	pick = oneAtATime(pick)
 	out := make([]core.VertexMetrics, len(vertices))
 	forEach(len(vertices), func(i int) { out[i] = c.oneVertex(ctx, status.ID, vertices[i], pick) })
 	return out
+}
+
+// oneAtATime lets a picker be written as if vertices were read in turn. Nil
+// picks nothing.
+func oneAtATime(pick core.Picker) core.Picker {
+	var turn sync.Mutex
+	return func(v core.Vertex, names []string) []string {
+		if pick == nil {
+			return nil
+		}
+		turn.Lock()
+		defer turn.Unlock()
+		return pick(v, names)
+	}
 }
 
 // forEach calls do for 0 to n-1, a few at a time, and waits for all.
@@ -118,7 +133,7 @@ func (c *Cluster) oneVertex(ctx context.Context, job string, v core.Vertex, pick
 	out := core.VertexMetrics{ID: v.ID}
 	path := jobPath(job, "/vertices/"+url.PathEscape(v.ID)+"/subtasks/metrics")
 	var err error
-	if out.Names, err = c.metricNames(ctx, path, v.ID); err != nil || pick == nil {
+	if out.Names, err = c.metricNames(ctx, path, v.ID); err != nil {
 		return out
 	}
 	wanted := pick(v, slices.Clone(out.Names))
