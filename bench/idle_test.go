@@ -183,11 +183,11 @@ func (r *rig) measure(ctx context.Context, b *testing.B) sample {
 		name := fmt.Sprintf("job-%02d", i)
 		s, err := r.status(ctx, name)
 		must(b, err)
-		d, err := r.client.DescribeWorkflowExecution(ctx, id(name), "")
+		d, err := r.client.DescribeWorkflow(ctx, id(name), "")
 		must(b, err)
 		out.cycles += int64(s.Cycle)
-		out.events += d.GetWorkflowExecutionInfo().GetHistoryLength()
-		out.bytes += d.GetWorkflowExecutionInfo().GetHistorySizeBytes()
+		out.events += d.RawResponse.GetWorkflowExecutionInfo().GetHistoryLength()
+		out.bytes += d.RawResponse.GetWorkflowExecutionInfo().GetHistorySizeBytes()
 	}
 	return out
 }
