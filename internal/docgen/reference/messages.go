@@ -81,7 +81,7 @@ func messagesPage(root string) (string, error) {
 		{code(workflows.RescaleName), "`flink-rescale/<cluster>/flink/<job name in Flink>`", "carries out one change; started by the other, never by hand"},
 	})
 	p.section("Input")
-	p.say(`One JSON object. Unknown fields and bad values fail the workflow at once with every problem listed by its path. A repeated ` + "`start`" + ` of a running workflow is ignored, with its input.`)
+	p.say(`One JSON object. Unknown fields and bad values fail the workflow at once with every problem listed by its path. Starting a workflow that runs changes nothing: the new input is ignored.`)
 	p.table([]string{"field", "meaning"}, [][]string{
 		{"`cluster`", "the cluster's name in the worker's configuration; addresses and credentials stay there"},
 		{"`job`", "your name for the job, stable for good"},
