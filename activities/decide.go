@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"flinkscaler/core"
 	"flinkscaler/core/policy"
 	"flinkscaler/core/strategy"
 )
@@ -22,7 +23,7 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 		out.ClusterChanged, out.ClusterPolicy = true, cluster
 	}
 	decision, memory, keepFrom := strategy.Decide(in.Context, p, problems)
-	out.Decision, out.KeepFrom = decision, keepFrom
+	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
 	if !reflect.DeepEqual(memory, in.Context.Memory) {
 		out.Memory = &memory
 	}

@@ -50,6 +50,8 @@ type DecideInput struct {
 // Decided is a decision and what the workflow needs to go on.
 type Decided struct {
 	Decision core.Decision `json:"decision"`
+	// Health is the state of the management, in one word.
+	Health core.Health `json:"health"`
 	// Memory is what to remember, nil when unchanged.
 	Memory *core.Memory `json:"memory,omitempty"`
 	// KeepFrom: samples before it never count again.

@@ -16,12 +16,14 @@ type shown struct {
 
 // upsert sets the search attributes that changed. An upsert costs as much as a
 // whole cycle, and fails the workflow task over and over where they are not
-// registered: so only changes, and only when the worker says so.
+// registered: so only changes, once per cycle, and only when the worker says
+// so. It is a command: the state comes from the recorded decision, so that the
+// rule behind that word can change without breaking a replay.
 func (l *loop) upsert(ctx workflow.Context) {
-	if !l.s.SearchAttributes || l.s.Last.ID == "" {
+	if !l.s.SearchAttributes || l.s.Health == "" {
 		return
 	}
-	now := shown{state: l.s.health(), parallelism: l.s.parallelism()}
+	now := shown{state: l.s.Health, parallelism: l.s.parallelism()}
 	if n := len(l.s.Rescales); n > 0 {
 		now.rescaled = l.s.Rescales[n-1].EndedAt
 	}

@@ -103,9 +103,7 @@ func (l *loop) order(ctx workflow.Context, m message) string {
 	now := workflow.Now(ctx).UTC()
 	text := l.s.apply(m, now)
 	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", text)
-	if m.Name != MsgPause {
-		l.hurry(now)
-	}
+	l.hurry(now)
 	l.changed(ctx)
 	return text
 }

@@ -17,16 +17,16 @@ const (
 )
 
 // Health is the state of a job's management in one word.
-type Health string
+type Health = core.Health
 
 // The states of the management.
 const (
-	Starting  Health = "starting"  // nothing was seen yet
-	Watching  Health = "watching"  // all is well, or a change waits for its time
-	Rescaling Health = "rescaling" // a rescale is under way
-	Paused    Health = "paused"    // an operator wants no changes
-	Blocked   Health = "blocked"   // held for a reason that needs a look
-	JobGone   Health = "job-gone"  // there is no such job now
+	Starting  = core.Starting
+	Watching  = core.Watching
+	Rescaling = core.Rescaling
+	Paused    = core.Paused
+	Blocked   = core.Blocked
+	JobGone   = core.JobGone
 )
 
 // Status is the answer of the query "status".
@@ -108,25 +108,20 @@ func (s *State) status() Status {
 	return out
 }
 
-// health puts the state into one word.
+// health is the recorded one, with what happened since: orders and rescales
+// take effect at once. Only queries and details use it, no command.
 func (s *State) health() Health {
 	switch {
 	case s.Open != nil:
 		return Rescaling
-	case s.Last.ID == "":
+	case s.Health == "":
 		return Starting
-	case s.Last.Reason == core.ReasonJobGone:
-		return JobGone
-	case s.Pause != nil:
+	case s.Pause != nil && s.Health != JobGone:
 		return Paused
+	case s.Pause == nil && s.Health == Paused, s.Health == Rescaling:
+		return Watching // until the next cycle, which begins at once
 	}
-	switch s.Last.Reason {
-	case core.ReasonScaleUp, core.ReasonScaleDown, core.ReasonOverride, core.ReasonWithinTarget, core.ReasonAtLimit,
-		core.ReasonStabilizing, core.ReasonWindowNotFull, core.ReasonDownDelayed, core.ReasonPaused, core.ReasonScalingDisabled,
-		core.ReasonExcluded, core.ReasonRescaleOpen:
-		return Watching
-	}
-	return Blocked
+	return s.Health
 }
 
 func (s *State) parallelism() int {
@@ -216,7 +211,8 @@ func (s *State) details() string {
 	if !st.NextEvaluation.IsZero() {
 		lines = append(lines, fmt.Sprintf("- next evaluation %s, every %s", clock(st.NextEvaluation), s.Interval))
 	}
-	return strings.Join(lines, "\n")
+	// The Web UI cuts off the end of the last paragraph.
+	return strings.Join(append(lines, "", "&nbsp;"), "\n")
 }
 
 // maxDetailRows keeps the details readable for large jobs.

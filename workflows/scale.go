@@ -99,6 +99,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 	l.expire(ctx)
 	d := l.decide(ctx)
 	l.s.decided(d)
+	l.upsert(ctx)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": l.s.Spec.Key.Cluster, "verdict": string(d.Verdict), "reason": string(d.Reason)}).
 		Counter(MetricDecisions).Inc(1)
 	if d.Verdict == core.Change && l.s.Open == nil && ctx.Err() == nil {
@@ -131,6 +132,7 @@ func (l *loop) decide(ctx workflow.Context) core.Decision {
 	})
 	if err != nil {
 		now := workflow.Now(ctx).UTC()
+		l.s.Health = core.Blocked
 		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), 300)}
 	}
 	if out.Memory != nil {
@@ -140,6 +142,7 @@ func (l *loop) decide(ctx workflow.Context) core.Decision {
 		l.s.Cluster, l.s.ClusterDigest = out.ClusterPolicy, out.ClusterDigest
 	}
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = out.Interval, out.VerifyTimeout, out.Backoff, out.NoCheckpoints
+	l.s.Health = out.Health
 	l.s.forget(out.KeepFrom)
 	return out.Decision
 }
@@ -243,7 +246,6 @@ func (l *loop) hurry(now time.Time) {
 // changed shows the state to people and wakes the loop.
 func (l *loop) changed(ctx workflow.Context) {
 	workflow.SetCurrentDetails(ctx, l.s.details())
-	l.upsert(ctx)
 	l.wake.SendAsync(true)
 }
 

@@ -276,6 +276,29 @@ func TestAJobThatIsGoneIsLookedForMoreRarely(t *testing.T) {
 	w.start(input())
 }
 
+func TestOneMissIsNoAlarm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	states := map[time.Duration]workflows.Health{}
+	look := func(at time.Duration) { w.at(at, func() { states[at] = w.status(t).State }) }
+	w.set(func() { w.fault = core.ReasonMetricsFrozen })
+	look(time.Second)
+	w.at(2*time.Second, func() { w.set(func() { w.fault = "" }) })
+	look(70 * time.Second)
+	w.at(3*time.Minute, func() { w.set(func() { w.fault = core.ReasonNoLeader }) })
+	look(4*time.Minute + 5*time.Second)
+	look(6*time.Minute + 5*time.Second)
+	w.stopAt(7 * time.Minute)
+	w.start(input())
+	want := map[time.Duration]workflows.Health{
+		time.Second: workflows.Starting, 70 * time.Second: workflows.Watching,
+		4*time.Minute + 5*time.Second: workflows.Watching, 6*time.Minute + 5*time.Second: workflows.Blocked,
+	}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAfterAFailureTheNextRescaleWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

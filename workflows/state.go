@@ -43,6 +43,8 @@ type State struct {
 	Cluster       map[string]string `json:"cluster,omitempty"`
 	ClusterDigest string            `json:"clusterDigest,omitempty"`
 	Window        []core.Sample     `json:"window,omitempty"`
+	// Health is that of the last decision.
+	Health core.Health `json:"health,omitempty"`
 	// Misses counts samples in a row that were no evidence.
 	Misses int `json:"misses,omitempty"`
 

@@ -96,7 +96,7 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	if interval == 0 {
 		interval = time.Minute
 	}
-	return activities.Decided{Decision: d, Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}, nil
+	return activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}, nil
 }
 
 // decision is a small rule with the gates that the workflow relies on.
