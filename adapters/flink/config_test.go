@@ -10,6 +10,8 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -215,6 +217,7 @@ func serveTLS(t *testing.T, f *fake, a, clients *authority) *httptest.Server {
 		server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
 		server.TLS.ClientCAs.AddCert(clients.cert)
 	}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are wanted
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server

@@ -100,6 +100,9 @@ func translateFlink(status int, text string) error {
 		return fmt.Errorf("%w: %w", core.ErrRefused, ErrURLTooLong)
 	case status == http.StatusNotFound:
 		return translateMissing(short, has)
+	case status == http.StatusTooManyRequests:
+		meaning = core.ErrBusy
+	case status > http.StatusInternalServerError: // something in between
 	case has("FlinkJobNotFoundException", "Could not find Flink job"):
 		meaning = core.ErrNotFound
 	case has("UnsupportedOperationException"):
@@ -143,7 +146,7 @@ func flinkText(body []byte) (string, bool) {
 }
 
 // className is the Java class in front of a message.
-var className = regexp.MustCompile(`^(?:[\w$]+\.)+[\w$]+(?:Exception|Error)(?:: |$)`)
+var className = regexp.MustCompile(`^(?:[\w$]+\.)+[\w$]*(?:Exception|Error)(?:: |$)`)
 
 // firstWords takes the message out of an error body: no stack trace, no Java
 // class names, no phrase that says nothing, on one line and not too long.
