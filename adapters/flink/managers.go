@@ -83,7 +83,7 @@ func (c *Cluster) managerClocks(ctx context.Context) (map[string]core.Reading, b
 }
 
 // eachClock reads the clocks a few at a time. A TaskManager that is gone
-// meanwhile is left out, and one without metrics of its own, which no Flink is.
+// meanwhile is left out.
 func (c *Cluster) eachClock(ctx context.Context, all []taskManager) (map[string]core.Reading, error) {
 	clocks := make([]core.Reading, len(all))
 	errs := make([]error, len(all))
@@ -95,7 +95,7 @@ func (c *Cluster) eachClock(ctx context.Context, all []taskManager) (map[string]
 	out := make(map[string]core.Reading, len(all))
 	for i, tm := range all {
 		switch {
-		case errors.Is(errs[i], core.ErrNotFound), errors.Is(errs[i], errNoSuchPath):
+		case errors.Is(errs[i], core.ErrNotFound):
 		case errs[i] != nil:
 			return nil, errs[i]
 		default:

@@ -63,6 +63,10 @@ func simHarness(t *testing.T, version string) porttest.Harness {
 				id := submit(t)
 				return func() { cancel(t, sim, id) }
 			},
+			Freeze: func(*testing.T) func() {
+				sim.HangTaskManager(true)
+				return func() { sim.HangTaskManager(false) }
+			},
 			Break: func(*testing.T) func() {
 				sim.SetUnavailable(flinksim.Reset)
 				return func() { sim.SetUnavailable(flinksim.Available) }
@@ -70,8 +74,6 @@ func simHarness(t *testing.T, version string) porttest.Harness {
 			End:   func(t *testing.T) { cancel(t, sim, first) },
 			Again: func(t *testing.T) { submit(t) },
 		},
-		// The simulated cluster has no metrics per TaskManager yet.
-		NotOffered: []string{"Freeze"},
 	}
 }
 
