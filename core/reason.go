@@ -64,7 +64,7 @@ func Reasons() []ReasonInfo {
 	return []ReasonInfo{
 		{ReasonScaleUp, "at least one vertex cannot keep up within its utilization and gets more subtasks", ""},
 		{ReasonScaleDown, "vertices do well below their utilization for long enough and get fewer subtasks", ""},
-		{ReasonOverride, "an operator's override is in force and differs from what runs", ""},
+		{ReasonOverride, "an operator's override is in force: a change where it differs from what runs, else a hold", ""},
 		{ReasonWithinTarget, "every vertex works within its utilization bounds", ""},
 		{ReasonAtLimit, "a change is wanted but a limit (partitions, max parallelism, policy) leaves the size as it is", "raise the limit named in the note, if that is meant"},
 		{ReasonStabilizing, "the job (re)started less than job.autoscaler.stabilization.interval ago", ""},

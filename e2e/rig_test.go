@@ -98,8 +98,7 @@ func (r *rig) env() []string {
 	return []string{"TEMPORAL_ADDRESS=" + r.server.Address(), "TEMPORAL_CLI_ADDRESS=" + r.server.Address(), "TEMPORAL_CONFIG_FILE=" + filepath.Join(r.dir, "none.toml"), "NO_COLOR=1"}
 }
 
-// killWorker ends the worker as a crash would; launchWorker starts it again.
-func (r *rig) killWorker()   { r.t.Helper(); must(r.t, r.worker.Kill()) }
+// launchWorker starts the worker again after it was killed.
 func (r *rig) launchWorker() { r.t.Helper(); must(r.t, r.worker.Launch()) }
 
 // command runs a program against the rig's server and gives its output.
