@@ -339,11 +339,14 @@ func TestWantGoesOnWhereNothingWasSent(t *testing.T) {
 		_, _ = w.Write(readFile(t, "requirements.200.json"))
 		put.Store(true)
 	})
+	closed := httptest.NewServer(first)
+	closed.Close()
 	c := newCluster(t, flink.Config{
 		URLs: []string{first.URL, second.URL}, Timeout: time.Second,
 		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			if put.Load() && "http://"+r.URL.Host == first.URL {
-				return nil, errors.New("connection refused")
+				r = r.Clone(r.Context())
+				r.URL.Host = strings.TrimPrefix(closed.URL, "http://")
 			}
 			return http.DefaultTransport.RoundTrip(r)
 		}),
@@ -353,6 +356,26 @@ func TestWantGoesOnWhereNothingWasSent(t *testing.T) {
 	}
 	if first.count("PUT") != 0 || second.count("PUT") != 1 {
 		t.Errorf("sent to the first %d, to the second %d times", first.count("PUT"), second.count("PUT"))
+	}
+}
+
+func TestWantStopsWhereItMayHaveBeenSent(t *testing.T) {
+	t.Parallel()
+	first, second := newFake(t), newFake(t)
+	c := newCluster(t, flink.Config{
+		URLs: []string{first.URL, second.URL}, Timeout: time.Second,
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPut { // a transport that tells nothing
+				return nil, errors.New("something went wrong")
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}),
+	})
+	if err := c.Want(t.Context(), first.ref(), wantOf(t, c, first.ref())); !errors.Is(err, core.ErrUnreachable) {
+		t.Error(err)
+	}
+	if n := first.count("PUT") + second.count("PUT"); n != 0 {
+		t.Errorf("sent again %d times", n)
 	}
 }
 

@@ -1,7 +1,7 @@
 package flink
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"strconv"
 
@@ -24,7 +24,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	if len(b) >= 2 && b[0] == '"' {
 		text = text[1 : len(text)-1]
 	} else if len(b) == 0 || (b[0] != '-' && (b[0] < '0' || b[0] > '9')) {
-		return fmt.Errorf("a number expected, got %s", cut(text, 40))
+		return errors.New("a number expected")
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(v, 0) {

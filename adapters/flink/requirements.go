@@ -80,7 +80,7 @@ func decodeRequirements(b []byte) (core.Requirements, error) {
 	out := make(core.Requirements, 0, len(body))
 	for id, bounds := range body {
 		if id == "" || bounds == nil || bounds.Parallelism.Lower < 1 || bounds.Parallelism.Upper < bounds.Parallelism.Lower {
-			return nil, fmt.Errorf("vertex %q without usable bounds", cut(id, 64))
+			return nil, errors.New("a vertex without usable bounds")
 		}
 		out = append(out, core.Bounds{ID: id, Lower: bounds.Parallelism.Lower, Upper: bounds.Parallelism.Upper})
 	}

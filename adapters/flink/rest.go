@@ -108,22 +108,32 @@ func (c *Cluster) try(ctx context.Context, base *url.URL, r request, left int) (
 	case <-ctx.Done():
 		return nil, false, lateness(parent, limit, errors.New("too many requests in flight"))
 	}
-	var wrote atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() { wrote.Store(true) },
-	})
-	a, secrets, err := c.exchange(ctx, base, r)
+	var mark sendMark
+	a, secrets, err := c.exchange(mark.watch(ctx), base, r)
 	if err != nil {
 		if !errors.Is(err, core.ErrUnauthorized) && !errors.Is(err, core.ErrNotFlink) {
 			err = lateness(parent, limit, err)
 		}
-		return nil, wrote.Load(), err
+		return nil, mark.sent(), err
 	}
 	if err := translate(a); err != nil {
-		return nil, wrote.Load(), redacted(err, secrets)
+		return nil, true, redacted(err, secrets)
 	}
-	return a.body, wrote.Load(), nil
+	return a.body, true, nil
 }
+
+// sendMark sees whether a request left us. A transport that does not tell is
+// taken to have sent it.
+type sendMark struct{ began, wrote atomic.Bool }
+
+func (m *sendMark) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { m.began.Store(true) },
+		WroteHeaders: func() { m.wrote.Store(true) },
+	})
+}
+
+func (m *sendMark) sent() bool { return m.wrote.Load() || !m.began.Load() }
 
 // lateness says why nothing came: the caller gave up, our time-out, or the
 // network. It matches core.ErrUnreachable, and the caller's ctx error too.

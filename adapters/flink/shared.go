@@ -15,21 +15,27 @@ import (
 type shared[T any] struct {
 	once sync.Once
 	// turn holds one token: who has it may load.
-	turn  chan struct{}
+	turn chan struct{}
+
+	mu   sync.Mutex // guards the following, never held while loading
+	now  held[T]
+	good held[T] // the last without an error
+}
+
+// held is an answer and when it was asked for: what happened since may be
+// missing in it.
+type held[T any] struct {
 	value T
 	err   error
 	at    time.Time
-	// known is true once a load succeeded; last is that value.
-	known bool
-	last  T
 }
 
-// get gives an answer that is at most maxAge old, and asks where there is
-// none. A failure is shared like a value, but not one that comes from the
-// caller's own ctx.
+// get gives an answer that was asked for at most maxAge ago, and asks where
+// there is none. A failure is shared like a value, but not one that comes from
+// the caller's own ctx.
 func (s *shared[T]) get(ctx context.Context, maxAge time.Duration, load func(context.Context) (T, error)) (T, error) {
 	s.once.Do(func() { s.turn = make(chan struct{}, 1) })
-	asked := time.Now()
+	oldest := time.Now().Add(-maxAge)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -37,17 +43,13 @@ func (s *shared[T]) get(ctx context.Context, maxAge time.Duration, load func(con
 		return none, fmt.Errorf("%w: %w", core.ErrUnreachable, context.Cause(ctx))
 	}
 	defer func() { <-s.turn }()
-	if !s.at.IsZero() && !s.at.Before(asked.Add(-maxAge)) {
-		return s.value, s.err
+	if h, _ := s.kept(); !h.at.IsZero() && !h.at.Before(oldest) {
+		return h.value, h.err
 	}
 	began := time.Now()
 	value, err := load(ctx)
-	if err != nil && ctx.Err() != nil {
-		return value, err
-	}
-	s.value, s.err, s.at = value, err, began
-	if err == nil {
-		s.known, s.last = true, value
+	if err == nil || ctx.Err() == nil {
+		s.keep(held[T]{value, err, began})
 	}
 	return value, err
 }
@@ -59,7 +61,21 @@ func (s *shared[T]) getOrLast(ctx context.Context, maxAge time.Duration, load fu
 	if err == nil {
 		return value, true
 	}
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	return s.last, s.known
+	_, good := s.kept()
+	return good.value, !good.at.IsZero()
+}
+
+func (s *shared[T]) kept() (now, good held[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now, s.good
+}
+
+func (s *shared[T]) keep(h held[T]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = h
+	if h.err == nil {
+		s.good = h
+	}
 }
