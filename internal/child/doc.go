@@ -1,4 +1,7 @@
-// Package child starts programs that must not outlive their parent: servers
-// and workers of the demo and of the tests. Each run of a program has its own
-// log file; a program can be killed, frozen and started again.
+// Package child starts programs that must not outlive their parent: servers,
+// workers and JVMs of the demo and of the tests. A program can be killed,
+// frozen and started again; each run has log files of its own.
+//
+// On Linux a child ends with its parent, however that ends (see Spawn). On
+// other systems a parent that is killed leaves its children behind.
 package child

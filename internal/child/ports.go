@@ -15,7 +15,8 @@ const (
 	lastPort  = 30_000
 )
 
-// FreePorts finds loopback ports that nobody listens on.
+// FreePorts finds loopback ports that nobody listens on. Between this and their
+// use somebody else may take one.
 func FreePorts(count int) ([]int, error) {
 	const tries = 1000
 	var (
@@ -36,7 +37,7 @@ func FreePorts(count int) ([]int, error) {
 		if err != nil {
 			continue // taken
 		}
-		held, ports = append(held, l), append(ports, port) // held until all are found
+		held, ports = append(held, l), append(ports, port) // held until all are found, so that none is found twice
 	}
 	return nil, fmt.Errorf("find %d free ports: only %d in %d tries", count, len(ports), tries)
 }

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,22 +14,25 @@ import (
 	"time"
 )
 
-// killWait bounds the wait for a killed process to be gone: the kernel needs
-// milliseconds.
+// killWait bounds the wait for a killed process to be gone. The kernel needs
+// milliseconds, unless the process is stuck in a disk that does not answer.
 const killWait = 30 * time.Second
 
-// tailLines is how much of a log an error shows.
+// tailLines is how much of a log an error shows: a stack trace with its cause.
 const tailLines = 40
 
 // Command says what to run.
 type Command struct {
-	// Name is for people and for the log file's name.
+	// Name is for people and for the names of log files.
 	Name string
 	Path string
 	Args []string
+	// LogArgs, unless nil, gives arguments, put before Args, that make the
+	// program write a log of its own to a file, beside its output.
+	LogArgs func(file string) []string
 	// Env is added to this program's environment.
 	Env []string
-	// Dir is the working folder, LogDir where the output goes.
+	// Dir is the working folder, LogDir where output and log go.
 	Dir, LogDir string
 }
 
@@ -37,135 +41,228 @@ type Command struct {
 type Process struct {
 	command Command
 
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	log  string
-	done chan struct{}
-	runs int
+	mu      sync.Mutex
+	current *run
+	runs    int
+	retired bool
+}
+
+// run is one life of a process.
+type run struct {
+	cmd    *exec.Cmd // nil before the first start
+	output string
+	log    string // empty when the program has none of its own
+	ended  chan struct{}
+}
+
+// New makes a process without starting it.
+func New(c Command) *Process {
+	never := &run{ended: make(chan struct{})}
+	close(never.ended)
+	return &Process{command: c, current: never}
 }
 
 // Start starts a program and does not wait for it to be ready.
 func Start(c Command) (*Process, error) {
-	p := &Process{command: c}
+	p := New(c)
 	return p, p.Launch()
 }
 
-// Launch starts the program again after it has ended.
+// Launch starts the program for the first time, or again after it has ended.
 func (p *Process) Launch() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.done != nil && !closed(p.done) {
-		return fmt.Errorf("start %s: it still runs", p.command.Name)
+	if err := p.launch(); err != nil {
+		return fmt.Errorf("start %s: %w", p.command.Name, err)
+	}
+	return nil
+}
+
+func (p *Process) launch() error {
+	if p.retired {
+		return errors.New("it was ended for good")
+	}
+	if p.current.alive() {
+		return errors.New("it still runs")
 	}
 	p.runs++
-	path := filepath.Join(p.command.LogDir, fmt.Sprintf("%s-run%d.log", p.command.Name, p.runs))
-	out, err := os.Create(path)
+	r := &run{output: p.file("out"), ended: make(chan struct{})}
+	args := p.command.Args
+	if p.command.LogArgs != nil {
+		r.log = p.file("log")
+		args = append(p.command.LogArgs(r.log), args...)
+	}
+	out, err := os.Create(r.output)
 	if err != nil {
-		return fmt.Errorf("start %s: %w", p.command.Name, err)
-	}
-	defer func() { _ = out.Close() }() // the child has its own handle
-	cmd := exec.Command(p.command.Path, p.command.Args...)
-	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, p.command.Dir
-	cmd.Env = append(os.Environ(), p.command.Env...)
-	if err := Spawn(cmd); err != nil {
-		return fmt.Errorf("start %s: %w", p.command.Name, err)
-	}
-	done := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // ExitCode tells how it ended
-		close(done)
-	}()
-	p.cmd, p.log, p.done = cmd, path, done
-	return nil
-}
-
-// PID is the process id of the newest run.
-func (p *Process) PID() int { return p.latest().Process.Pid }
-
-// Log is the log file of the newest run.
-func (p *Process) Log() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log
-}
-
-// Done is closed when the newest run has ended.
-func (p *Process) Done() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.done
-}
-
-// Alive reports whether it runs; a frozen one does.
-func (p *Process) Alive() bool { return !closed(p.Done()) }
-
-// ExitCode is how the newest run ended, -1 for by a signal or not yet.
-func (p *Process) ExitCode() int {
-	if p.Alive() {
-		return -1
-	}
-	return p.latest().ProcessState.ExitCode()
-}
-
-// Signal sends a signal; a program that is gone takes none.
-func (p *Process) Signal(s syscall.Signal) error {
-	err := p.latest().Process.Signal(s)
-	if err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("signal %s: %w", p.command.Name, err)
-	}
-	return nil
-}
-
-// Kill ends it as a crash would, and returns when it is gone.
-func (p *Process) Kill() error {
-	if err := p.Signal(syscall.SIGKILL); err != nil {
 		return err
 	}
+	defer func() { _ = out.Close() }() // the child has its own handle
+	r.cmd = exec.Command(p.command.Path, args...)
+	r.cmd.Stdout, r.cmd.Stderr, r.cmd.Dir = out, out, p.command.Dir
+	r.cmd.Env = append(os.Environ(), p.command.Env...)
+	if err := Spawn(r.cmd); err != nil {
+		return err
+	}
+	go func() {
+		_ = r.cmd.Wait() // ExitCode tells how it ended
+		close(r.ended)
+	}()
+	p.current = r
+	return nil
+}
+
+func (p *Process) file(kind string) string {
+	return filepath.Join(p.command.LogDir, fmt.Sprintf("%s-run%d.%s", p.command.Name, p.runs, kind))
+}
+
+// Name is that of the command.
+func (p *Process) Name() string { return p.command.Name }
+
+// PID is the process id of the newest run, 0 when there was none.
+func (p *Process) PID() int {
+	if cmd := p.latest().cmd; cmd != nil {
+		return cmd.Process.Pid
+	}
+	return 0
+}
+
+// Log is the newest run's log: its own if the program has one, else its
+// output.
+func (p *Process) Log() string {
+	r := p.latest()
+	if r.log != "" {
+		return r.log
+	}
+	return r.output
+}
+
+// Done is closed when the newest run has ended, and before the first one.
+func (p *Process) Done() <-chan struct{} { return p.latest().ended }
+
+// Alive reports whether it runs; a frozen one does.
+func (p *Process) Alive() bool { return p.latest().alive() }
+
+// ExitCode is how the newest run ended: -1 for by a signal, or not yet.
+func (p *Process) ExitCode() int {
+	r := p.latest()
+	if r.alive() || r.cmd == nil {
+		return -1
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// Signal sends a signal; a program that is gone, or was never started, takes
+// none.
+func (p *Process) Signal(s syscall.Signal) error {
+	if err := p.latest().signal(s); err != nil {
+		return fmt.Errorf("send %s to %s: %w", s, p.command.Name, err)
+	}
+	return nil
+}
+
+// Freeze stops it in its tracks (SIGSTOP): it keeps its connections and
+// answers nothing, like a hung machine.
+func (p *Process) Freeze() error { return p.Signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen one go on (SIGCONT).
+func (p *Process) Thaw() error { return p.Signal(syscall.SIGCONT) }
+
+// Kill ends it as a crash would (SIGKILL, also when it is frozen), and returns
+// when it is gone. Killing one that is gone does nothing.
+func (p *Process) Kill() error { return p.kill(p.latest()) }
+
+func (p *Process) kill(r *run) error {
+	if err := r.signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill %s: %w", p.command.Name, err)
+	}
 	select {
-	case <-p.Done():
+	case <-r.ended:
 		return nil
 	case <-time.After(killWait):
 		return fmt.Errorf("kill %s: still there after %s", p.command.Name, killWait)
 	}
 }
 
-// Stop asks it to end and waits, until ctx ends; then it is killed.
+// Stop asks it to end (SIGTERM) and waits, until ctx ends; then it is killed.
 func (p *Process) Stop(ctx context.Context) error {
-	if err := p.Signal(syscall.SIGTERM); err != nil {
-		return err
+	r := p.latest()
+	if err := r.signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop %s: %w", p.command.Name, err)
 	}
 	select {
-	case <-p.Done():
+	case <-r.ended:
 		return nil
 	case <-ctx.Done():
-		return p.Kill()
+		return p.kill(r)
 	}
 }
 
-// Tail is the end of the newest log, for error texts.
+// End kills it for good: it cannot be started again.
+func (p *Process) End() error {
+	p.mu.Lock()
+	p.retired = true
+	p.mu.Unlock()
+	return p.Kill()
+}
+
+// Wrote reports whether the newest run has written a text to its log or its
+// output.
+func (p *Process) Wrote(text string) bool {
+	for _, file := range p.latest().files() {
+		if content, err := os.ReadFile(file); err == nil && bytes.Contains(content, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Tail is the end of the newest run's log and output, for error texts. Files
+// that are empty are left out.
 func (p *Process) Tail() string {
-	content, err := os.ReadFile(p.Log())
-	if err != nil {
-		return ""
+	var ends []string
+	for _, file := range p.latest().files() {
+		content, err := os.ReadFile(file)
+		text := strings.TrimSpace(string(content))
+		if err != nil || text == "" {
+			continue
+		}
+		lines := strings.Split(text, "\n")
+		if len(lines) > tailLines {
+			lines = lines[len(lines)-tailLines:]
+		}
+		ends = append(ends, fmt.Sprintf("end of %s:\n  %s", filepath.Base(file), strings.Join(lines, "\n  ")))
 	}
-	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
-	if len(lines) > tailLines {
-		lines = lines[len(lines)-tailLines:]
-	}
-	return fmt.Sprintf("end of %s:\n  %s", filepath.Base(p.Log()), strings.Join(lines, "\n  "))
+	return strings.Join(ends, "\n")
 }
 
-func (p *Process) latest() *exec.Cmd {
+func (p *Process) latest() *run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.cmd
+	return p.current
 }
 
-func closed(c <-chan struct{}) bool {
+func (r *run) alive() bool {
 	select {
-	case <-c:
-		return true
-	default:
+	case <-r.ended:
 		return false
+	default:
+		return true
 	}
+}
+
+func (r *run) files() []string {
+	if r.log == "" {
+		return []string{r.output}
+	}
+	return []string{r.log, r.output}
+}
+
+func (r *run) signal(s syscall.Signal) error {
+	if r.cmd == nil {
+		return nil
+	}
+	if err := r.cmd.Process.Signal(s); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
 }

@@ -7,8 +7,10 @@ import (
 )
 
 // starter starts processes from one operating system thread that lives as long
-// as the program. On Linux a child asks the kernel to be killed when its
-// parent dies; parent there means the thread, and Go ends threads as it likes.
+// as the program. On Linux a child asks the kernel to be killed when its parent
+// dies (see attributes). "Parent" there means the thread that started it, and
+// Go ends threads as it likes, so a child started from any goroutine could be
+// killed at any time.
 var starter = sync.OnceValue(func() chan<- request { //nolint:gochecknoglobals // one thread for the whole program is the point
 	requests := make(chan request)
 	go func() {

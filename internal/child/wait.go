@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a condition is looked at.
+// lookEvery is how often a condition is looked at: well below what a start or
+// a rescale takes.
 const lookEvery = 100 * time.Millisecond
 
 // WaitFor looks until done is true, until look fails, or until ctx ends; the
@@ -23,12 +24,12 @@ func WaitFor(ctx context.Context, what string, look func(ctx context.Context) (s
 		if done {
 			return nil
 		}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil { // otherwise the state is only "context ended"
 			last = state
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w; seen last: %s", what, ctx.Err(), last)
+			return fmt.Errorf("wait for %s: %w; last seen: %s", what, ctx.Err(), last)
 		case <-ticker.C:
 		}
 	}

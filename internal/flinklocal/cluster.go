@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"flinkscaler/internal/child"
 	"flinkscaler/internal/toolcache"
 )
 
@@ -28,7 +28,6 @@ type Cluster struct {
 	options Options
 	dist    distribution
 	layout  layout
-	spawner *spawner
 	http    *http.Client
 	started time.Time
 	saying  sync.Mutex // one line at a time
@@ -72,10 +71,7 @@ func startOnce(ctx context.Context, options Options, dist distribution) (*Cluste
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{
-		options: options, dist: dist, layout: layout,
-		spawner: newSpawner(), http: &http.Client{}, started: time.Now(),
-	}
+	c := &Cluster{options: options, dist: dist, layout: layout, http: &http.Client{}, started: time.Now()}
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -89,7 +85,7 @@ func newLayout(o Options) (layout, error) {
 	if o.HA {
 		count = jobManagersWithHA
 	}
-	ports, err := freePorts(count + 4)
+	ports, err := child.FreePorts(count + 4)
 	if err != nil {
 		return layout{}, err
 	}
@@ -121,11 +117,13 @@ func (c *Cluster) start(ctx context.Context) error {
 		c.jobManagers = append(c.jobManagers, c.newJobManager(index))
 	}
 	for range c.options.TaskManagers {
-		c.newTaskManager()
+		if _, err := c.newTaskManager(); err != nil {
+			return err
+		}
 	}
 	processes := slices.Concat(c.jobManagers, c.TaskManagers())
 	for _, p := range processes {
-		if err := p.launch(); err != nil {
+		if err := p.child.Launch(); err != nil {
 			return err
 		}
 	}
@@ -188,11 +186,9 @@ func writeFile(path, content string) error {
 
 func (c *Cluster) startZooKeeper(ctx context.Context) error {
 	address := net.JoinHostPort(loopback, strconv.Itoa(c.layout.zookeeper))
-	c.zookeeper = c.newProcess(zooKeeperName, zooKeeperName, dependencies{
-		args:  zooKeeperArguments(c.dist, c.layout),
-		ready: func(ctx context.Context, _ *Process) (string, bool) { return listens(ctx, address) },
-	})
-	if err := c.zookeeper.launch(); err != nil {
+	c.zookeeper = c.newProcess(zooKeeperName, zooKeeperName, zooKeeperArguments(c.dist, c.layout))
+	c.zookeeper.ready = func(ctx context.Context, _ *child.Process) (string, bool) { return listens(ctx, address) }
+	if err := c.zookeeper.child.Launch(); err != nil {
 		return err
 	}
 	return c.awaitAloud(ctx, c.zookeeper)
@@ -211,12 +207,8 @@ func (c *Cluster) newJobManager(index int) *Process {
 	url := "http://" + net.JoinHostPort(loopback, strconv.Itoa(c.layout.rest[index]))
 	client := restClient{http: c.http, url: url}
 	name := jobManagerName(index)
-	p := c.newProcess(name, name, dependencies{
-		args: jobManagerArguments(c.dist, c.layout, index),
-		ready: func(ctx context.Context, _ *Process) (string, bool) {
-			return answers(ctx, client)
-		},
-	})
+	p := c.newProcess(name, name, jobManagerArguments(c.dist, c.layout, index))
+	p.ready = func(ctx context.Context, _ *child.Process) (string, bool) { return answers(ctx, client) }
 	p.url = url
 	return p
 }
@@ -234,36 +226,26 @@ func answers(ctx context.Context, client restClient) (state string, ok bool) {
 
 // newTaskManager adds one to the cluster without starting it. Ready is a TaskManager whose own log says so: the overview
 // would still count one that was just killed.
-func (c *Cluster) newTaskManager() *Process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.newProcess(fmt.Sprintf("taskmanager-%d", len(c.taskManagers)), taskManagerConf, dependencies{
-		args: taskManagerArguments(c.dist, c.layout),
-		ready: func(_ context.Context, p *Process) (string, bool) {
-			return "not registered at a JobManager", fileContains(p.LogFile(), "Successful registration at resource manager")
-		},
-	})
-	c.taskManagers = append(c.taskManagers, p)
-	return p
-}
-
-// newProcess fills in what is the same for all processes; conf names the configuration.
-func (c *Cluster) newProcess(name, conf string, deps dependencies) *Process {
-	deps.start = c.spawn
-	deps.env = environment(c.dist, c.layout.confDir(conf))
-	deps.dir, deps.logDir = c.layout.dir, c.layout.logDir()
-	deps.timeout = c.options.WaitTimeout
-	return newProcess(name, deps)
-}
-
-// spawn refuses to start anything in a closed cluster, where nobody would end it.
-func (c *Cluster) spawn(cmd *exec.Cmd) error {
+func (c *Cluster) newTaskManager() (*Process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return errors.New("the cluster is closed")
+		return nil, errors.New("the cluster is closed") // nobody would end it
 	}
-	return c.spawner.start(cmd)
+	p := c.newProcess(fmt.Sprintf("taskmanager-%d", len(c.taskManagers)), taskManagerConf, taskManagerArguments(c.dist, c.layout))
+	p.ready = func(_ context.Context, p *child.Process) (string, bool) {
+		return "not registered at a JobManager", p.Wrote("Successful registration at resource manager")
+	}
+	c.taskManagers = append(c.taskManagers, p)
+	return p, nil
+}
+
+// newProcess fills in what is the same for all processes; conf names the configuration.
+func (c *Cluster) newProcess(name, conf string, args []string) *Process {
+	return &Process{timeout: c.options.WaitTimeout, child: child.New(child.Command{
+		Name: name, Path: javaCommand(), Args: args, LogArgs: logArguments,
+		Env: environment(c.dist, c.layout.confDir(conf)), Dir: c.layout.dir, LogDir: c.layout.logDir(),
+	})}
 }
 
 func (c *Cluster) awaitAloud(ctx context.Context, p *Process) error {
@@ -342,8 +324,11 @@ func (c *Cluster) ZooKeeper() *Process { return c.zookeeper }
 
 // AddTaskManager starts one more TaskManager and returns when it is registered.
 func (c *Cluster) AddTaskManager(ctx context.Context) (*Process, error) {
-	p := c.newTaskManager()
-	if err := p.launch(); err != nil {
+	p, err := c.newTaskManager()
+	if err != nil {
+		return nil, fmt.Errorf("add a TaskManager: %w", err)
+	}
+	if err := p.child.Launch(); err != nil {
 		return nil, err
 	}
 	if err := c.awaitAloud(ctx, p); err != nil {
@@ -357,7 +342,7 @@ func (c *Cluster) Leader(ctx context.Context) (*Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.WaitTimeout)
 	defer cancel()
 	var leader *Process
-	err := waitFor(ctx, "a leader", func(context.Context) (string, bool, error) {
+	err := child.WaitFor(ctx, "a leader", func(context.Context) (string, bool, error) {
 		found := slices.IndexFunc(c.jobManagers, func(p *Process) bool { return p.Alive() && leads(p.LogFile()) })
 		if found < 0 {
 			return "no JobManager leads", false, nil
@@ -379,8 +364,8 @@ func leads(logFile string) bool {
 	return won > lost
 }
 
-// Close ends all processes, stopped ones too, and removes the cluster's folder unless it is to be kept. Closing again
-// does nothing.
+// Close ends all processes for good, stopped ones too, and removes the cluster's folder unless it is to be kept. Closing
+// again does nothing.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	if c.closed {
@@ -394,7 +379,6 @@ func (c *Cluster) Close() error {
 		processes = append(processes, c.zookeeper)
 	}
 	problems := killAll(processes)
-	c.spawner.close()
 	c.http.CloseIdleConnections()
 	if !c.options.KeepDir {
 		problems = append(problems, os.RemoveAll(c.layout.dir))
@@ -407,7 +391,7 @@ func killAll(processes []*Process) []error {
 	problems := make([]error, len(processes))
 	var killed sync.WaitGroup
 	for i, p := range processes {
-		killed.Go(func() { problems[i] = p.Kill() })
+		killed.Go(func() { problems[i] = p.child.End() })
 	}
 	killed.Wait()
 	return problems

@@ -193,18 +193,3 @@ func TestOptionsReportAllProblems(t *testing.T) {
 		}
 	}
 }
-
-func TestFreePortsDiffer(t *testing.T) {
-	t.Parallel()
-	ports, err := freePorts(20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[int]bool{}
-	for _, port := range ports {
-		if seen[port] || port < firstPort || port >= lastPort {
-			t.Errorf("ports %v: %d is there twice or out of range", ports, port)
-		}
-		seen[port] = true
-	}
-}

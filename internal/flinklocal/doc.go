@@ -6,6 +6,6 @@
 // Flink itself. The configuration is made for tests: short heartbeats, quick rescales, small memory. It is not an
 // example of how to configure a cluster.
 //
-// A child never outlives its parent on Linux, however the parent ends (see spawner). On other systems Close must be
+// A child never outlives its parent on Linux, however the parent ends (see child.Spawn). On other systems Close must be
 // called.
 package flinklocal

@@ -22,39 +22,35 @@ func jobManagerName(index int) string { return fmt.Sprintf("jobmanager-%d", inde
 
 // jvmArguments are common to all processes: quick to start and small before fast, since a start costs seconds of CPU
 // and many JVMs share the machine. Temporary files stay in the cluster's folder, so that a kill leaves nothing behind.
-func jvmArguments(d distribution, l layout, logFile string) []string {
+func jvmArguments(d distribution, l layout) []string {
 	arguments := []string{
 		"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xms64m",
 		"-Djava.io.tmpdir=" + l.path("tmp"),
-		"-Dlog.file=" + logFile,
 		"-Dlog4j.configurationFile=file:" + filepath.Join(d.home, "conf", "log4j.properties"),
 	}
 	return append(arguments, d.opens...)
 }
 
-func jobManagerArguments(d distribution, l layout, index int) func(string) []string {
-	return func(logFile string) []string {
-		arguments := append([]string{"-Xmx400m", "-XX:MaxMetaspaceSize=160m"}, jvmArguments(d, l, logFile)...)
-		return append(arguments, "-cp", d.classpath, jobManagerClass,
-			"--configDir", l.confDir(jobManagerName(index)), "--executionMode", "cluster")
-	}
+// logArguments name the file that log4j.properties writes to.
+func logArguments(file string) []string { return []string{"-Dlog.file=" + file} }
+
+func jobManagerArguments(d distribution, l layout, index int) []string {
+	arguments := append([]string{"-Xmx400m", "-XX:MaxMetaspaceSize=160m"}, jvmArguments(d, l)...)
+	return append(arguments, "-cp", d.classpath, jobManagerClass,
+		"--configDir", l.confDir(jobManagerName(index)), "--executionMode", "cluster")
 }
 
 // taskManagerArguments: heap and direct memory cover what memoryConfig gives out.
-func taskManagerArguments(d distribution, l layout) func(string) []string {
-	return func(logFile string) []string {
-		arguments := []string{"-Xmx256m", "-XX:MaxDirectMemorySize=128m", "-XX:MaxMetaspaceSize=128m"}
-		arguments = append(arguments, jvmArguments(d, l, logFile)...)
-		return append(arguments, "-cp", d.classpath, taskManagerClass, "--configDir", l.confDir(taskManagerConf))
-	}
+func taskManagerArguments(d distribution, l layout) []string {
+	arguments := []string{"-Xmx256m", "-XX:MaxDirectMemorySize=128m", "-XX:MaxMetaspaceSize=128m"}
+	arguments = append(arguments, jvmArguments(d, l)...)
+	return append(arguments, "-cp", d.classpath, taskManagerClass, "--configDir", l.confDir(taskManagerConf))
 }
 
-func zooKeeperArguments(d distribution, l layout) func(string) []string {
-	return func(logFile string) []string {
-		arguments := append([]string{"-Xmx128m"}, jvmArguments(d, l, logFile)...)
-		return append(arguments, "-cp", d.classpath, zooKeeperClass,
-			"--zkConfigFile", filepath.Join(l.confDir(zooKeeperName), "zoo.cfg"), "--peerId", "1")
-	}
+func zooKeeperArguments(d distribution, l layout) []string {
+	arguments := append([]string{"-Xmx128m"}, jvmArguments(d, l)...)
+	return append(arguments, "-cp", d.classpath, zooKeeperClass,
+		"--zkConfigFile", filepath.Join(l.confDir(zooKeeperName), "zoo.cfg"), "--peerId", "1")
 }
 
 // environment is what Flink's scripts would set.

@@ -1,19 +1,16 @@
 package flinklocal
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"flinkscaler/internal/child"
 )
 
 // fakeJava makes a script the java that processes start, for this test.
@@ -29,25 +26,21 @@ func fakeJava(t *testing.T, script string) {
 	t.Setenv("JAVA_HOME", home)
 }
 
-// testProcess is ready when its log, the first argument, has a line.
+// testProcess is ready when its log, the first argument, says "up".
 func testProcess(t *testing.T) *Process {
 	t.Helper()
-	s := newSpawner()
-	p := newProcess("fake", dependencies{
-		start:   s.start,
-		args:    func(logFile string) []string { return []string{logFile} },
-		dir:     t.TempDir(),
-		logDir:  t.TempDir(),
+	p := &Process{
 		timeout: time.Minute,
-		ready: func(_ context.Context, p *Process) (string, bool) {
-			return "no line in the log", fileContains(p.LogFile(), "\n")
-		},
-	})
+		child: child.New(child.Command{
+			Name: "fake", Path: javaCommand(), Dir: t.TempDir(), LogDir: t.TempDir(),
+			LogArgs: func(file string) []string { return []string{file} },
+		}),
+		ready: func(_ context.Context, p *child.Process) (string, bool) { return "not up", p.Wrote("up\n") },
+	}
 	t.Cleanup(func() {
 		if err := p.Kill(); err != nil {
 			t.Error(err)
 		}
-		s.close()
 	})
 	return p
 }
@@ -129,96 +122,20 @@ func TestDeathWhileStartingIsExplained(t *testing.T) {
 	}
 }
 
-func TestWaitSaysWhatItSaw(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	looks := 0
-	err := waitFor(ctx, "the moon", func(context.Context) (string, bool, error) {
-		looks++
-		if looks == 2 { // what is seen with an ended context is not worth telling
-			cancel()
-			return "nothing to see", false, nil
-		}
-		return "a cloud", false, nil
-	})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "wait for the moon") || !strings.HasSuffix(err.Error(), "last seen: a cloud") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// helperEnv makes this test binary the parent in TestChildDiesWithItsParent.
-const helperEnv = "FLINKLOCAL_TEST_PARENT"
-
-func TestChildDiesWithItsParent(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells a child of its parent's death")
-	}
-	if os.Getenv(helperEnv) != "" {
-		beParent(t)
-		return
-	}
-	t.Parallel()
-	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildDiesWithItsParent$", "-test.v")
-	parent.Env = append(os.Environ(), helperEnv+"=1")
-	output, err := parent.StdoutPipe()
-	if err != nil {
+func TestNothingStartsInAClosedCluster(t *testing.T) {
+	fakeJava(t, `echo up > "$1"; exec sleep 1000`)
+	p := testProcess(t)
+	if err := p.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
+	c := &Cluster{http: &http.Client{}, taskManagers: []*Process{p}}
+	if err := c.Close(); err != nil || p.Alive() {
+		t.Fatalf("Close: %v; alive %v", err, p.Alive())
 	}
-	child := readChild(t, bufio.NewScanner(output))
-	if gone(child) {
-		t.Fatal("the child did not outlive its parent's threads")
+	if err := p.Restart(t.Context()); err == nil || p.Alive() {
+		t.Errorf("a process of a closed cluster was started: %v", err)
 	}
-	if err := parent.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	if _, err := c.AddTaskManager(t.Context()); err == nil || len(c.TaskManagers()) != 1 {
+		t.Errorf("a closed cluster took one more: %v", err)
 	}
-	_ = parent.Wait() // it was killed
-	err = waitFor(t.Context(), "the child to die", func(context.Context) (string, bool, error) {
-		return "alive", gone(child), nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// beParent starts a child, ends some threads, says the child's id and waits to be killed.
-func beParent(t *testing.T) {
-	cmd := exec.Command("sleep", "1000")
-	cmd.SysProcAttr = attributes()
-	if err := newSpawner().start(cmd); err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		ended := make(chan struct{})
-		go func() {
-			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-			close(ended)
-		}()
-		<-ended
-	}
-	fmt.Printf("child %d\n", cmd.Process.Pid)
-	<-t.Context().Done()
-}
-
-func readChild(t *testing.T, lines *bufio.Scanner) int {
-	t.Helper()
-	for lines.Scan() {
-		if text, found := strings.CutPrefix(lines.Text(), "child "); found {
-			pid, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return pid
-		}
-	}
-	t.Fatal("the parent named no child")
-	return 0
-}
-
-// gone is true for a zombie too: nobody may be there to collect an orphan.
-func gone(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || strings.Contains(string(stat), ") Z ")
 }

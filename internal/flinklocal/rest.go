@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"flinkscaler/internal/child"
 )
 
 // requestTimeout bounds one request. The standby of a lost leader lets requests hang for longer than anybody waits.
@@ -241,7 +243,7 @@ func (c *Cluster) WaitRunning(ctx context.Context, jobID string) error {
 func (c *Cluster) WaitJob(ctx context.Context, jobID, what string, wanted func(Job) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.WaitTimeout)
 	defer cancel()
-	return waitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
+	return child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
 		job, err := c.Job(ctx, jobID)
 		switch {
 		case err != nil:
@@ -312,7 +314,7 @@ func (c *Cluster) WaitSlots(ctx context.Context, total int) error {
 func (c *Cluster) waitOverview(ctx context.Context, what string, wanted func(Overview) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.WaitTimeout)
 	defer cancel()
-	return waitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
+	return child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
 		overview, err := c.Overview(ctx)
 		if err != nil {
 			return err.Error(), false, nil

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"flinkscaler/internal/child"
 )
 
 // clusterAt is a Cluster whose only JobManager is a test server.
@@ -20,8 +22,7 @@ func clusterAt(t *testing.T, handler http.Handler) *Cluster {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	jobManager := newProcess("jobmanager-0", dependencies{})
-	jobManager.url = server.URL
+	jobManager := &Process{url: server.URL, child: child.New(child.Command{Name: "jobmanager-0"})}
 	return &Cluster{options: Options{WaitTimeout: time.Minute}, http: server.Client(), jobManagers: []*Process{jobManager}}
 }
 
