@@ -2,6 +2,7 @@ package devserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -22,6 +23,9 @@ type Options struct {
 	UI bool
 	// Attributes are search attributes to register, such as "FlinkCluster=Keyword".
 	Attributes []string
+
+	// ports finds free ports, child.FreePorts when nil.
+	ports func(count int) ([]int, error)
 }
 
 // Server is a running dev server. It keeps its data in a file: killed and
@@ -32,14 +36,20 @@ type Server struct {
 	uiPort  int
 }
 
-// tries covers a port that somebody takes between the look and the start.
-const tries = 3
+// tries is how often a start is tried when somebody took one of its ports
+// between the look and the start.
+const tries = 4
+
+var errPortTaken = errors.New("port taken by another program")
 
 // startLimit is generous: the first start on a busy machine takes seconds.
 const startLimit = 2 * time.Minute
 
 // Start starts a server and waits until it answers.
 func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.ports == nil {
+		o.ports = child.FreePorts
+	}
 	var last error
 	for range tries {
 		s, err := startOnce(ctx, o)
@@ -47,18 +57,19 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return s, nil
 		}
 		last = err
-		if ctx.Err() != nil {
+		if !errors.Is(err, errPortTaken) {
 			break
 		}
 	}
 	return nil, fmt.Errorf("start the Temporal dev server: %w", last)
 }
 
+// startOnce leaves nothing running when it fails.
 func startOnce(ctx context.Context, o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	ports, err := child.FreePorts(4)
+	ports, err := o.ports(4)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +82,7 @@ func startOnce(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	if err := s.await(ctx); err != nil {
-		_ = s.process.Kill()
-		return nil, fmt.Errorf("%w\n%s", err, s.process.Tail())
+		return nil, errors.Join(err, s.process.End())
 	}
 	return s, nil
 }
@@ -99,21 +109,27 @@ func arguments(o Options, ports []int) []string {
 	return args
 }
 
+// await trusts the server's own word: on a port that was taken, somebody else
+// would answer.
 func (s *Server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	return child.WaitFor(ctx, "the Temporal dev server", func(ctx context.Context) (string, bool, error) {
-		if !s.process.Alive() {
+	err := child.WaitFor(ctx, "the Temporal dev server", func(context.Context) (string, bool, error) {
+		switch {
+		case s.process.Wrote("Server: "):
+			return "", true, nil
+		case s.process.Alive():
+			return "it has not said that it is up", false, nil
+		case s.process.Wrote("address already in use"):
+			return "", false, errPortTaken
+		default:
 			return "", false, fmt.Errorf("it ended with exit code %d", s.process.ExitCode())
 		}
-		var d net.Dialer
-		c, err := d.DialContext(ctx, "tcp", s.Address())
-		if err != nil {
-			return err.Error(), false, nil
-		}
-		_ = c.Close()
-		return "", true, nil
 	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, s.process.Tail())
+	}
+	return nil
 }
 
 // Address is host:port of the frontend.
@@ -139,9 +155,12 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.await(ctx)
 }
 
+// closeLimit is the time that it gets to end by itself.
+const closeLimit = 10 * time.Second
+
 // Close ends it.
 func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	return s.process.Stop(ctx)
 }
