@@ -193,6 +193,42 @@ func await(t *testing.T, c <-chan struct{}, what string) {
 	}
 }
 
+// TestOrders: what operators say is obeyed on a real Flink, and what they
+// mistype is harmless.
+func TestOrders(t *testing.T) {
+	f := newReal(t, flinklocal.Options{Version: toolcache.Flink1, TaskManagers: 2, Slots: 4})
+	f.rate(500)
+	f.submit(1, "1000")
+	r := newRig(t, f.URL(), rigOptions{})
+	r.start(job, quick(nil))
+	r.await(job, "a quiet start", settled)
+	writes := len(r.proxy.taken())
+
+	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause)
+	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": "many"}`)
+	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgResume, "--input", `nonsense`)
+	paused := r.await(job, "the pause, and two refusals", func(s workflows.Status) bool { return s.State == workflows.Paused && len(s.Rejected) == 2 })
+	f.rate(2500)
+	r.await(job, "a wish while paused", func(s workflows.Status) bool {
+		for _, v := range s.Vertices {
+			if v.Wanted > v.Parallelism {
+				return s.Reason == core.ReasonPaused
+			}
+		}
+		return false
+	})
+	r.start(job, quick(nil)) // started twice: the running one goes on
+	again := r.await(job, "five more cycles", func(s workflows.Status) bool { return s.Cycle > paused.Cycle+5 })
+	if again.Runs != 1 || again.Pause == nil {
+		t.Errorf("started twice: run %d, pause %v", again.Runs, again.Pause)
+	}
+	if n := len(r.proxy.taken()); n != writes {
+		t.Errorf("%d writes while paused", n-writes)
+	}
+	r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgResume)
+	r.await(job, "growth after the pause", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
+}
+
 // TestKillServer: the Temporal server is killed; everything goes on where it
 // was.
 func TestKillServer(t *testing.T) {
