@@ -136,6 +136,7 @@ type Cluster struct {
 	clocks   shared[map[string]core.Reading]
 	jobs     shared[[]Job]
 	global   shared[globalMetrics]
+	names    nameCache
 
 	configMu sync.Mutex
 	configs  map[string]*shared[map[string]string]

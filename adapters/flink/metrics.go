@@ -93,7 +93,7 @@ func (c *Cluster) vertexMetrics(ctx context.Context, status core.JobStatus, pick
 	vertices := status.Topology.Vertices
 	pick = oneAtATime(pick)
 	out := make([]core.VertexMetrics, len(vertices))
-	forEach(len(vertices), func(i int) { out[i] = c.oneVertex(ctx, status.ID, vertices[i], pick) })
+	forEach(len(vertices), func(i int) { out[i] = c.oneVertex(ctx, status, vertices[i], pick) })
 	return out
 }
 
@@ -129,11 +129,11 @@ func forEach(n int, do func(int)) {
 	readers.Wait()
 }
 
-func (c *Cluster) oneVertex(ctx context.Context, job string, v core.Vertex, pick core.Picker) core.VertexMetrics {
+func (c *Cluster) oneVertex(ctx context.Context, status core.JobStatus, v core.Vertex, pick core.Picker) core.VertexMetrics {
 	out := core.VertexMetrics{ID: v.ID}
-	path := jobPath(job, "/vertices/"+url.PathEscape(v.ID)+"/subtasks/metrics")
+	path := jobPath(status.ID, "/vertices/"+url.PathEscape(v.ID)+"/subtasks/metrics")
 	var err error
-	if out.Names, err = c.metricNames(ctx, path, v.ID); err != nil {
+	if out.Names, err = c.namesOf(ctx, status, v, path); err != nil {
 		return out
 	}
 	wanted := pick(v, slices.Clone(out.Names))
