@@ -22,6 +22,7 @@ type Cluster struct {
 	shifted time.Duration // by Advance, on the real clock
 	events  events
 	seq     int
+	done    time.Time // up to here all events happened
 
 	jobs  map[string]*job
 	order []*job // by submission
@@ -123,9 +124,10 @@ func (e *events) Pop() any {
 	return x
 }
 
+// when makes something happen at a moment; nothing can happen in the past.
 func (c *Cluster) when(at time.Time, do func(time.Time)) {
 	c.seq++
-	heap.Push(&c.events, event{at, c.seq, do})
+	heap.Push(&c.events, event{latest(at, c.done), c.seq, do})
 }
 
 // clock is the moment now. It may be called only with the lock held.
@@ -140,16 +142,25 @@ func (c *Cluster) clock() time.Time {
 // caller unlocks.
 func (c *Cluster) enter() time.Time {
 	c.mu.Lock()
+	whole := false
+	defer func() {
+		if !whole { // a panic on the way must not leave the lock taken
+			c.mu.Unlock()
+		}
+	}()
 	now := c.clock()
 	c.run(now)
+	whole = true
 	return now
 }
 
 func (c *Cluster) run(now time.Time) {
 	for len(c.events) > 0 && !c.events[0].at.After(now) {
 		e := heap.Pop(&c.events).(event)
+		c.done = e.at
 		e.do(e.at)
 	}
+	c.done = latest(c.done, now)
 }
 
 // Now is the cluster's clock.

@@ -65,16 +65,17 @@ func (c *Cluster) setUnavailable(mode Unavailability) error {
 // unavailable answers in the way that is set; it is false if none is.
 func (c *Cluster) unavailable(w http.ResponseWriter, r *http.Request) bool {
 	c.mu.Lock()
-	mode := c.mode
+	mode, over := c.mode, c.modeOver
 	c.mu.Unlock()
 	if mode == Available {
 		return false
 	}
-	c.breakOff(w, r, mode)
+	c.breakOff(w, r, mode, over)
 	return true
 }
 
-func (c *Cluster) breakOff(w http.ResponseWriter, r *http.Request, mode Unavailability) {
+// breakOff answers in a way; over is closed when that way ends.
+func (c *Cluster) breakOff(w http.ResponseWriter, r *http.Request, mode Unavailability, over <-chan struct{}) {
 	switch mode {
 	case NoLeader:
 		write(w, errorReply(http.StatusServiceUnavailable, "Service temporarily unavailable due to an ongoing leader election. Please refresh."))
@@ -91,29 +92,20 @@ func (c *Cluster) breakOff(w http.ResponseWriter, r *http.Request, mode Unavaila
 		w.Header().Set("WWW-Authenticate", `Basic realm="flink"`)
 		http.Error(w, "Unauthorized", http.StatusUnauthorized)
 	case Hanging:
-		c.hang(r)
+		select {
+		case <-r.Context().Done():
+		case <-over:
+		}
 		abort(w, false)
 	case HalfBody:
-		rep := c.serve(r)
-		halve(w, rep)
+		halve(w)
 	default:
 		abort(w, true)
 	}
 }
 
-// hang waits until the client goes away, or the mode or the cluster ends.
-func (c *Cluster) hang(r *http.Request) {
-	c.mu.Lock()
-	over := c.modeOver
-	c.mu.Unlock()
-	select {
-	case <-r.Context().Done():
-	case <-over:
-	}
-}
-
 // halve promises a longer body than it sends.
-func halve(w http.ResponseWriter, rep reply) {
+func halve(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.Header().Set("Content-Length", "100000")
 	w.WriteHeader(http.StatusOK)
@@ -121,7 +113,6 @@ func halve(w http.ResponseWriter, rep reply) {
 	if f, isFlusher := w.(http.Flusher); isFlusher {
 		f.Flush()
 	}
-	_ = rep
 	abort(w, false)
 }
 

@@ -95,7 +95,7 @@ func (c *Cluster) newJob(s JobSpec, now time.Time) (*job, error) {
 		interval = max(0, s.CheckpointInterval)
 	}
 	j.checkpoints = checkpointing{
-		interval: interval, took: min(c.opt.CheckpointDuration, interval/2),
+		interval: interval, took: max(time.Microsecond, min(c.opt.CheckpointDuration, interval/2)),
 		timeout: c.opt.CheckpointTimeout, mode: CheckpointsOK,
 	}
 	return j, nil
@@ -289,6 +289,7 @@ func (j *job) start(now time.Time, sizes []int) {
 	j.attempt++
 	j.state, j.planned = running, nil
 	j.stamps = map[state]time.Time{created: now, running: now}
+	j.checkpoints.start(now.Add(j.c.opt.Deploy))
 	j.closeRescale(now, "COMPLETED", "SUCCEEDED", before)
 	attempt := j.attempt
 	j.c.when(now.Add(j.c.opt.Deploy), func(at time.Time) {

@@ -81,14 +81,18 @@ func (j *job) advance(to time.Time) {
 		load, until := j.loadAt(j.at)
 		end := earlier(to, until)
 		if j.flowing() {
+			j.boundary()
 			end = earlier(end, j.nextMark)
 			end = earlier(end, j.checkpoints.next())
 		}
+		if !end.After(j.at) {
+			panic(fmt.Sprintf("flinksim: job %s stands still at %s", j.spec.ID, j.at))
+		}
 		j.flow(load, &end)
 		j.at = end
-		if j.flowing() {
-			j.boundary()
-		}
+	}
+	if j.flowing() {
+		j.boundary()
 	}
 }
 

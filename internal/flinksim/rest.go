@@ -45,7 +45,10 @@ func (c *Cluster) Handler() http.Handler {
 		}
 		rep := c.serve(r)
 		if rep.fault != Available {
-			c.breakOff(w, r, rep.fault)
+			c.mu.Lock()
+			over := c.modeOver
+			c.mu.Unlock()
+			c.breakOff(w, r, rep.fault, over)
 			return
 		}
 		write(w, rep)

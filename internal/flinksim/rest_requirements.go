@@ -91,6 +91,7 @@ func (c *Cluster) getRequirements(id string) reply {
 // validation, effect.
 func (c *Cluster) putRequirements(id string, body []byte) reply {
 	now := c.enter()
+	defer c.mu.Unlock()
 	w := Write{At: now, JobID: id, Body: string(body)}
 	j := c.jobs[id]
 	if j != nil {
@@ -104,7 +105,6 @@ func (c *Cluster) putRequirements(id string, body []byte) reply {
 		if b, isErr := rep.body.(errorsBody); isErr {
 			e.Error, _, _ = strings.Cut(strings.Join(b.Errors, " "), "\n\tat ")
 		}
-		c.mu.Unlock()
 		return rep
 	}
 	wanted, bad := decodeRequirements(body)
@@ -118,13 +118,8 @@ func (c *Cluster) putRequirements(id string, body []byte) reply {
 		return done(*rep)
 	}
 	j.putting = true
-	defer func() {
-		c.mu.Lock()
-		j.putting = false
-		c.mu.Unlock()
-	}()
+	defer func() { j.putting = false }()
 	if fault := c.hook(c.opt.BeforePut, w); fault != Available {
-		done(reply{})
 		return reply{fault: fault}
 	}
 	now = c.clock()
@@ -142,7 +137,6 @@ func (c *Cluster) putRequirements(id string, body []byte) reply {
 	e := &c.writes[at]
 	e.Status, e.Bounds = http.StatusOK, j.boundsByName()
 	if fault := c.hook(c.opt.AfterPut, *e); fault != Available {
-		c.mu.Unlock()
 		return reply{fault: fault}
 	}
 	return done(ok(struct{}{}))
