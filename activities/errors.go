@@ -17,6 +17,9 @@ const (
 	ErrTypeNotAdaptive  = "NotAdaptive"
 	ErrTypeUnauthorized = "Unauthorized"
 	ErrTypeTryAgain     = "TryAgain"
+	// ErrTypeMaybeWritten: no more attempts, but an earlier one may have
+	// written.
+	ErrTypeMaybeWritten = "MaybeWritten"
 )
 
 // final is the list of meanings on which a retry of a write is useless.
@@ -71,8 +74,18 @@ func ReasonOf(err error, otherwise core.Reason) core.Reason {
 	return otherwise
 }
 
-// IsFinal is true for the error of an activity that says no for good.
+// IsFinal is true for the error of an activity that says no for good: nothing
+// was done.
 func IsFinal(err error) bool {
 	var app *temporal.ApplicationError
-	return errors.As(err, &app) && app.NonRetryable()
+	return errors.As(err, &app) && app.NonRetryable() && app.Type() != ErrTypeMaybeWritten
+}
+
+func matchesFinal(err error) bool {
+	for _, m := range final {
+		if errors.Is(err, m.err) {
+			return true
+		}
+	}
+	return false
 }

@@ -17,21 +17,20 @@ import (
 // Observe looks at a job once: locate it, read it, make a sample. What cannot
 // be read makes a sample that says so; only a bug makes an error.
 func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observation, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go beat(ctx, awaitBeat)
+	ctx, b := startBeat(ctx, nil)
+	defer b.stop()
 	platform, err := a.platform(in.Key.Cluster)
 	if err != nil {
-		return a.unreadable(core.JobRef{Key: in.Key}, err), nil
+		return a.unreadable(in, core.JobRef{Key: in.Key}, err), nil
 	}
 	job, err := platform.Locate(ctx, in.Target)
 	job.Key = in.Key
 	if err != nil {
-		return a.unreadable(core.JobRef{Key: in.Key}, err), nil
+		return a.unreadable(in, core.JobRef{Key: in.Key}, err), nil
 	}
 	m, err := platform.Measure(ctx, job, collect.Wanted)
 	if err != nil {
-		return a.unreadable(job, err), nil
+		return a.unreadable(in, job, err), nil
 	}
 	previous := core.Sample{Clock: in.Clock, RunningSince: in.RunningSince}
 	sample, topology := collect.Sample(m, &previous)
@@ -50,8 +49,10 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 	return out, nil
 }
 
-func (a *Activities) unreadable(job core.JobRef, err error) core.Observation {
-	return core.Observation{Job: job, Sample: core.Sample{
+// unreadable keeps the digests: what is known of the job stays known, its
+// policy above all, until something else is read.
+func (a *Activities) unreadable(in ObserveInput, job core.JobRef, err error) core.Observation {
+	return core.Observation{Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest, Sample: core.Sample{
 		At: a.s.Now().UTC(), Fault: core.ReasonFor(err), Note: spec.Cut(err.Error(), maxNote),
 	}}
 }

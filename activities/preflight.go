@@ -15,9 +15,8 @@ import (
 // was attempted. Only what may pass in a moment (no leader, no answer) is an
 // error, so that Temporal tries again.
 func (a *Activities) Preflight(ctx context.Context, in RescaleInput) (Preflight, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go beat(ctx, awaitBeat)
+	ctx, b := startBeat(ctx, nil)
+	defer b.stop()
 	platform, err := a.platform(in.Key.Cluster)
 	if err != nil {
 		return Preflight{}, toTemporal(err)
@@ -58,7 +57,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		return Preflight{}, err
 	}
 	shrinks := shrinks(status.Topology, in.Wanted)
-	if r, note := unhealthy(health, status.Now, in, shrinks); r != "" {
+	if r, note := unhealthy(health, status, in, shrinks); r != "" {
 		return no(r, "%s", note), nil
 	}
 	if shrinks && in.Cause != core.ReasonOverride {
@@ -68,7 +67,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	}
 	return Preflight{
 		Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
-		Wish: held.Want(in.Wanted), LastError: health.LastError,
+		Held: held, Wish: held.Want(in.Wanted), LastError: health.LastError,
 	}, nil
 }
 
@@ -87,6 +86,9 @@ func unfit(s core.JobStatus, in RescaleInput) (core.Reason, string) {
 		p, ok := core.FindSize(in.Wanted, v.ID)
 		if !ok {
 			return core.ReasonVertexChanged, fmt.Sprintf("vertex %s is new since the decision", v.Name)
+		}
+		if from, ok := core.FindSize(in.From, v.ID); ok && from != v.Parallelism {
+			return core.ReasonVertexChanged, fmt.Sprintf("vertex %s runs at %d now, the decision was made when it ran at %d", v.Name, v.Parallelism, from)
 		}
 		if p < 1 || (v.MaxParallelism > 0 && p > v.MaxParallelism) {
 			return core.ReasonRefused, fmt.Sprintf("vertex %s cannot run at %d: its max parallelism is %d", v.Name, p, v.MaxParallelism)
@@ -115,7 +117,7 @@ const (
 )
 
 // unhealthy judges whether a restart now would lose state or progress (I13).
-func unhealthy(h core.JobHealth, now time.Time, in RescaleInput, shrinks bool) (core.Reason, string) {
+func unhealthy(h core.JobHealth, s core.JobStatus, in RescaleInput, shrinks bool) (core.Reason, string) {
 	if !h.Checkpointing {
 		if in.NoCheckpoints {
 			return "", ""
@@ -125,14 +127,19 @@ func unhealthy(h core.JobHealth, now time.Time, in RescaleInput, shrinks bool) (
 	if h.SavepointInProgress {
 		return core.ReasonBusy, "a savepoint is in progress"
 	}
-	limit := max(lateAfter*h.Interval, lateAtLeast)
+	// Where none was ever completed, all work since the start is at stake.
+	since := h.LastCompleted
+	if since.IsZero() {
+		since = s.RunningSince
+	}
+	without := s.Now.Sub(since)
 	failing := h.LastFailed.After(h.LastCompleted)
-	late := !h.LastCompleted.IsZero() && now.Sub(h.LastCompleted) > limit
+	late := without > max(lateAfter*h.Interval, lateAtLeast)
 	if failing && storageTrouble(h.FailureNote) {
 		return core.ReasonStorage, "the newest checkpoint failed: " + h.FailureNote
 	}
 	if (failing || late) && shrinks && in.Cause != core.ReasonOverride {
-		return core.ReasonCheckpoints, fmt.Sprintf("no checkpoint completed for %s", now.Sub(h.LastCompleted).Round(time.Second))
+		return core.ReasonCheckpoints, fmt.Sprintf("no checkpoint completed for %s", without.Round(time.Second))
 	}
 	return "", ""
 }

@@ -3,12 +3,12 @@ package activities
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"flinkscaler/core"
+	"flinkscaler/core/spec"
 )
 
 // FindRescale finds the newest rescale of a target, so that a workflow that
@@ -18,33 +18,28 @@ func (a *Activities) FindRescale(ctx context.Context, in FindRescaleInput) (Foun
 	return a.s.Temporal.Find(ctx, in)
 }
 
-// awaitBeat is how often AwaitRescale says that it is alive.
-const awaitBeat = 5 * time.Second
-
 // AwaitRescale waits until an open rescale has ended and gives its outcome. A
 // rescale that ended without one (terminated by a person) is a failed one:
 // what Flink shows is looked at again in the next cycle.
 func (a *Activities) AwaitRescale(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go beat(ctx, awaitBeat)
+	ctx, b := startBeat(ctx, activity.GetWorkerStopChannel(ctx))
+	defer b.stop()
 	o, err := a.s.Temporal.Await(ctx, in)
+	if b.handedOver() {
+		return core.Outcome{}, errStopping()
+	}
 	var ended *temporal.WorkflowExecutionError
-	if errors.As(err, &ended) {
-		return core.Outcome{Kind: core.Failed, Reason: core.ReasonInternal, Note: "the rescale workflow ended without an outcome: " + ended.Error(), EndedAt: a.s.Now().UTC()}, nil
+	switch {
+	case errors.As(err, &ended):
+		return a.noOutcome("the rescale workflow ended without an outcome: " + ended.Error()), nil
+	case errors.Is(err, core.ErrNotFound):
+		// Deleted by a person, or past its retention: asking again would
+		// never end.
+		return a.noOutcome("the rescale workflow is no longer there, and its outcome with it"), nil
 	}
 	return o, err
 }
 
-func beat(ctx context.Context, every time.Duration) {
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			activity.RecordHeartbeat(ctx)
-		}
-	}
+func (a *Activities) noOutcome(note string) core.Outcome {
+	return core.Outcome{Kind: core.Failed, Reason: core.ReasonInternal, Note: spec.Cut(note, maxNote), EndedAt: a.s.Now().UTC()}
 }

@@ -19,7 +19,8 @@ type RescaleFinder interface {
 	// Find describes the newest run with that id; Exists is false when there
 	// is none. It asks the server's own state, never visibility, which lags.
 	Find(ctx context.Context, in FindRescaleInput) (FoundRescale, error)
-	// Await waits until that run is closed and gives its outcome.
+	// Await waits until that run is closed and gives its outcome. A run that is
+	// not there (deleted) is core.ErrNotFound.
 	Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error)
 }
 
@@ -82,5 +83,9 @@ func (t Temporal) running(ctx context.Context, id string) (bool, error) {
 func (t Temporal) Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error) {
 	var o core.Outcome
 	err := t.Client.GetWorkflow(ctx, in.RescaleID, in.RunID).Get(ctx, &o)
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return o, fmt.Errorf("await %s: %w", in.RescaleID, core.ErrNotFound)
+	}
 	return o, err
 }

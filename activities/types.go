@@ -101,7 +101,8 @@ type Preflight struct {
 	// Before is what runs, RunningSince since when.
 	Before       []core.VertexSize `json:"before,omitempty"`
 	RunningSince time.Time         `json:"run,omitzero"`
-	// Wish is the complete list of requirements to write.
+	// Held is the complete list of requirements in force, Wish the one to write.
+	Held core.Requirements `json:"held,omitempty"`
 	Wish core.Requirements `json:"wish,omitempty"`
 	// LastError is when the job last failed before the rescale.
 	LastError time.Time `json:"lastError,omitzero"`
@@ -111,10 +112,12 @@ type Preflight struct {
 
 // ApplyInput is the wish of one decision.
 type ApplyInput struct {
-	Key        core.JobKey       `json:"key"`
-	Job        core.JobRef       `json:"job"`
-	DecisionID string            `json:"decision"`
-	Wish       core.Requirements `json:"wish"`
+	Key        core.JobKey `json:"key"`
+	Job        core.JobRef `json:"job"`
+	DecisionID string      `json:"decision"`
+	// Held is what was in force at the preflight, Wish what shall be.
+	Held core.Requirements `json:"held,omitempty"`
+	Wish core.Requirements `json:"wish"`
 }
 
 // ApplyResult says what was done to have the wish in force.

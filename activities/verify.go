@@ -29,15 +29,20 @@ func (a *Activities) Verify(ctx context.Context, in VerifyInput) (Verified, erro
 	if err != nil {
 		return Verified{}, toTemporal(err)
 	}
+	ctx, b := startBeat(ctx, activity.GetWorkerStopChannel(ctx))
+	defer b.stop()
 	w := watch{in: in, now: a.s.Now}
 	for {
 		w.look(ctx, platform)
-		if w.done() {
+		if ctx.Err() == nil && w.done() {
 			return w.verdict(), nil
 		}
-		activity.RecordHeartbeat(ctx, Progress{Phase: w.phase(), SecondsLeft: int(in.Deadline.Sub(a.s.Now()).Seconds())})
+		b.show(ctx, Progress{Phase: w.phase(), SecondsLeft: int(in.Deadline.Sub(a.s.Now()).Seconds())})
 		select {
 		case <-ctx.Done():
+			if b.handedOver() {
+				return Verified{}, errStopping()
+			}
 			return Verified{}, ctx.Err()
 		case <-time.After(verifyEvery):
 		}
@@ -52,6 +57,9 @@ type watch struct {
 	status core.JobStatus
 	held   core.Requirements
 	err    error
+	// replaced is the id under which the job was submitted anew, empty when it
+	// was not: the change that is watched is then over with the old one.
+	replaced string
 }
 
 // look reads the job once; what cannot be read is kept as the error.
@@ -75,14 +83,15 @@ func (w *watch) confirmGone(ctx context.Context, platform Platform) error {
 		return err
 	}
 	if found.ID != w.in.Job.ID {
-		return &core.OpError{Op: "verify", Subject: w.in.Job.ID, Err: core.ErrNotFound, Hint: "the job runs under the new id " + found.ID}
+		w.replaced = found.ID
+		return &core.OpError{Op: "verify", Subject: w.in.Job.ID, Err: core.ErrNotFound}
 	}
 	return &core.OpError{Op: "verify", Subject: w.in.Job.ID, Err: core.ErrNotReady}
 }
 
 // done is true when waiting longer can change nothing.
 func (w *watch) done() bool {
-	if !w.now().Before(w.in.Deadline) {
+	if !w.now().Before(w.in.Deadline) || w.replaced != "" {
 		return true
 	}
 	if w.err != nil {
@@ -118,6 +127,10 @@ func (w *watch) phase() string {
 // verdict says how it ended, with what Flink shows.
 func (w *watch) verdict() Verified {
 	v := Verified{Got: w.status.Topology.Sizes(), RunningAt: w.status.RunningSince, WishHeld: w.err == nil && slices.Equal(w.held, w.in.Wish)}
+	if w.replaced != "" {
+		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobRestarted, "the job was submitted anew while it was rescaled; it has the new id "+w.replaced
+		return v
+	}
 	if w.err != nil {
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonFor(w.err), "at the deadline Flink could not tell: "+w.err.Error()
 		return v
