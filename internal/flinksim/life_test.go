@@ -436,16 +436,15 @@ func TestThousandJobsAreCheap(t *testing.T) {
 func TestPutWhileTasksDeploy(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Options{CacheTime: -1, Cooldown: -1, MaxDelay: time.Minute, Downtime: time.Second, Deploy: time.Second})
+	r.c.SetSlots(0)
 	id := r.c.AddJob(JobSpec{})
-	r.c.Advance(7 * time.Second)
-	if err := r.c.RestartJob(id, "boom"); err != nil {
-		t.Fatal(err)
-	}
-	r.c.Advance(1500 * time.Millisecond) // RUNNING since 8 s, the tasks from 9 s on
+	r.c.Advance(5 * time.Second)
+	r.c.SetSlots(8)
+	r.c.Advance(500 * time.Millisecond) // RUNNING since 5 s, the tasks from 6 s on
 	r.mustPut(id, requirements(1, 4, 1))
 	r.c.Advance(time.Minute)
 	s := r.job(id)
-	if got, want := at(s.Stamps["RUNNING"]), 15*time.Second+50*time.Millisecond; got != want || s.Vertices[1].Par != 4 {
-		t.Errorf("RUNNING at %s with %v, want %s: checkpoint at 14 s", got, s.sizes(), want)
+	if got, want := at(s.Stamps["RUNNING"]), 12*time.Second+50*time.Millisecond; got != want || s.Vertices[1].Par != 4 {
+		t.Errorf("RUNNING at %s with %v, want %s: checkpoint at 11 s", got, s.sizes(), want)
 	}
 }
