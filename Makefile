@@ -33,7 +33,7 @@ unit: ## Unit tests only: nothing real, seconds
 .PHONY: e2e
 e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
 	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob
-	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m ./e2e/... ./adapters/flink/... ./internal/flinklocal/...)
+	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m ./e2e/... ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
 
 .PHONY: e2e-needs
 e2e-needs:
