@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,14 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/client"
-	"sigs.k8s.io/yaml"
-
+	"flinkscaler/core"
+	"flinkscaler/core/spec"
 	"flinkscaler/internal/child"
-	"flinkscaler/internal/devserver"
 	"flinkscaler/internal/flinksim"
-	"flinkscaler/internal/logging"
-	"flinkscaler/internal/toolcache"
+	"flinkscaler/internal/stack"
 	"flinkscaler/workflows"
 )
 
@@ -46,7 +42,7 @@ func idle(b *testing.B) {
 	ctx := b.Context()
 	r := start(b)
 	for i := range jobs {
-		r.startJob(ctx, b, fmt.Sprintf("job-%02d", i))
+		r.startJob(ctx, b, key(i))
 	}
 	r.awaitCycles(ctx, b, warmup)
 	before := r.measure(ctx, b)
@@ -61,12 +57,8 @@ func idle(b *testing.B) {
 	b.ReportMetric(n, "cycles")
 }
 
-// rig is a server, a worker and a simulated cluster.
-type rig struct {
-	server *devserver.Server
-	worker *child.Process
-	client client.Client
-}
+// rig is an installation beside a simulated cluster.
+type rig struct{ *stack.Stack }
 
 // sample is what was used up so far, over all jobs.
 type sample struct {
@@ -77,21 +69,17 @@ type sample struct {
 func start(b *testing.B) *rig {
 	b.Helper()
 	dir := b.TempDir()
-	r := &rig{}
-	cache, err := toolcache.Open()
+	worker := filepath.Join(dir, "flinkscaler-worker")
+	if out, err := exec.Command("go", "build", "-o", worker, "flinkscaler/worker").CombinedOutput(); err != nil {
+		b.Fatalf("build the worker: %v\n%s", err, out)
+	}
+	s, err := stack.Start(b.Context(), stack.Options{
+		Dir: dir, Worker: worker,
+		Clusters: map[string]any{cluster: map[string]any{"flink": map[string]any{"url": simulated(b), "maxRequests": 64}}},
+	})
 	must(b, err)
-	temporal, err := cache.FindTemporal(b.Context())
-	must(b, err)
-	r.server, err = devserver.Start(b.Context(), devserver.Options{Temporal: temporal, Dir: filepath.Join(dir, "temporal")})
-	must(b, err)
-	b.Cleanup(func() { _ = r.server.Close() })
-	log, err := logging.New(logging.Settings{Name: "bench", Level: "error", Format: "human", Output: os.Stderr})
-	must(b, err)
-	r.client, err = client.Dial(client.Options{HostPort: r.server.Address(), Logger: log.Temporal()})
-	must(b, err)
-	b.Cleanup(r.client.Close)
-	r.startWorker(b, dir, simulated(b))
-	return r
+	b.Cleanup(func() { must(b, s.Close()) })
+	return &rig{s}
 }
 
 // simulated is a cluster whose jobs are well as they are.
@@ -102,7 +90,7 @@ func simulated(b *testing.B) string {
 	must(b, err)
 	b.Cleanup(c.Close)
 	for i := range jobs {
-		c.AddJob(flinksim.JobSpec{Name: fmt.Sprintf("job-%02d", i), Load: flinksim.Constant(1400), Vertices: chain()})
+		c.AddJob(flinksim.JobSpec{Name: key(i).Job, Load: flinksim.Constant(1400), Vertices: chain()})
 	}
 	return url
 }
@@ -119,37 +107,17 @@ func chain() []flinksim.VertexSpec {
 	return out
 }
 
-func (r *rig) startWorker(b *testing.B, dir, url string) {
+func (r *rig) startJob(ctx context.Context, b *testing.B, job core.JobKey) {
 	b.Helper()
-	path := filepath.Join(dir, "flinkscaler-worker")
-	if out, err := exec.Command("go", "build", "-o", path, "flinkscaler/worker").CombinedOutput(); err != nil {
-		b.Fatalf("build the worker: %v\n%s", err, out)
-	}
-	config, err := yaml.Marshal(map[string]any{
-		"http":     map[string]any{"listen": "127.0.0.1:0"},
-		"clusters": map[string]any{"bench": map[string]any{"flink": map[string]any{"url": url, "maxRequests": 64}}},
-	})
-	must(b, err)
-	must(b, os.WriteFile(filepath.Join(dir, "worker.yaml"), config, 0o600))
-	r.worker, err = child.Start(child.Command{
-		Name: "worker", Path: path, Args: []string{"--config", filepath.Join(dir, "worker.yaml")}, Dir: dir, LogDir: dir,
-		Env: []string{"TEMPORAL_ADDRESS=" + r.server.Address(), "TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "none.toml")},
-	})
-	must(b, err)
-	b.Cleanup(func() { _ = r.worker.Kill() })
-}
-
-func (r *rig) startJob(ctx context.Context, b *testing.B, name string) {
-	b.Helper()
-	input, err := json.Marshal(map[string]any{"cluster": "bench", "job": name, "policy": map[string]any{
+	must(b, r.StartJob(ctx, job, map[string]string{
 		"job.autoscaler.interval": interval.String(), "job.autoscaler.metrics.window": "20 s", "job.autoscaler.stabilization.interval": "1 s",
-	}})
-	must(b, err)
-	_, err = r.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id(name), TaskQueue: workflows.TaskQueue}, workflows.ScaleName, json.RawMessage(input))
-	must(b, err)
+	}))
 }
 
-func id(name string) string { return "flink/bench/" + name }
+const cluster = "bench"
+
+// key names one of the jobs.
+func key(i int) core.JobKey { return core.JobKey{Cluster: cluster, Job: fmt.Sprintf("job-%02d", i)} }
 
 // awaitCycles waits until every job has had so many cycles.
 func (r *rig) awaitCycles(ctx context.Context, b *testing.B, least int) {
@@ -158,7 +126,7 @@ func (r *rig) awaitCycles(ctx context.Context, b *testing.B, least int) {
 	defer cancel()
 	for i := range jobs {
 		must(b, child.WaitFor(ctx, "cycles", func(ctx context.Context) (string, bool, error) {
-			s, err := r.status(ctx, fmt.Sprintf("job-%02d", i))
+			s, err := r.status(ctx, key(i))
 			if err != nil {
 				return err.Error(), false, nil
 			}
@@ -167,23 +135,19 @@ func (r *rig) awaitCycles(ctx context.Context, b *testing.B, least int) {
 	}
 }
 
-func (r *rig) status(ctx context.Context, name string) (workflows.Status, error) {
+func (r *rig) status(ctx context.Context, job core.JobKey) (workflows.Status, error) {
 	var s workflows.Status
-	v, err := r.client.QueryWorkflow(ctx, id(name), "", workflows.QueryStatus)
-	if err != nil {
-		return s, err
-	}
-	return s, v.Get(&s)
+	err := r.Query(ctx, job, workflows.QueryStatus, &s)
+	return s, err
 }
 
 func (r *rig) measure(ctx context.Context, b *testing.B) sample {
 	b.Helper()
-	out := sample{server: cpu(b, r.server.PID()), worker: cpu(b, r.worker.PID())}
+	out := sample{server: cpu(b, r.Server.PID()), worker: cpu(b, r.Worker.PID())}
 	for i := range jobs {
-		name := fmt.Sprintf("job-%02d", i)
-		s, err := r.status(ctx, name)
+		s, err := r.status(ctx, key(i))
 		must(b, err)
-		d, err := r.client.DescribeWorkflow(ctx, id(name), "")
+		d, err := r.Client.DescribeWorkflow(ctx, spec.ID(key(i)), "")
 		must(b, err)
 		out.cycles += int64(s.Cycle)
 		out.events += d.RawResponse.GetWorkflowExecutionInfo().GetHistoryLength()

@@ -156,7 +156,7 @@ func TestKillWorker(t *testing.T) {
 
 	t.Run("before the write", func(t *testing.T) {
 		reached := make(chan struct{})
-		r.proxy.hook(func() { must(t, r.worker.Kill()); close(reached) }, nil)
+		r.proxy.hook(func() { must(t, r.Worker.Kill()); close(reached) }, nil)
 		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 3}`)
 		await(t, reached, "the write to begin")
 		r.launchWorker()
@@ -165,7 +165,7 @@ func TestKillWorker(t *testing.T) {
 	})
 	t.Run("after the write", func(t *testing.T) {
 		reached := make(chan struct{})
-		r.proxy.hook(nil, func() { must(t, r.worker.Kill()); close(reached) })
+		r.proxy.hook(nil, func() { must(t, r.Worker.Kill()); close(reached) })
 		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 2}`)
 		await(t, reached, "Flink to take the write")
 		r.launchWorker()
@@ -241,8 +241,8 @@ func TestKillServer(t *testing.T) {
 	r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgPause, "--input", `{"by": "ann", "for": "1 h"}`)
 	r.await(job, "the pause", func(s workflows.Status) bool { return s.Pause != nil })
 
-	must(t, r.server.Kill())
-	must(t, r.server.Restart(t.Context()))
+	must(t, r.Server.Kill())
+	must(t, r.Server.Restart(t.Context()))
 	after := r.await(job, "the loop to go on", func(s workflows.Status) bool { return s.Cycle > before.Cycle+2 })
 	if after.Pause == nil || after.Pause.By != "ann" || after.Runs != 1 {
 		t.Errorf("after the server came back: pause %+v, runs %d", after.Pause, after.Runs)

@@ -6,22 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/client"
-	sdklog "go.temporal.io/sdk/log"
-	"sigs.k8s.io/yaml"
-
+	"flinkscaler/core"
 	"flinkscaler/internal/child"
-	"flinkscaler/internal/devserver"
+	"flinkscaler/internal/stack"
 	"flinkscaler/workflows"
 )
 
@@ -31,82 +25,43 @@ const patience = 3 * time.Minute
 // rig is a whole installation: Temporal server, worker, a proxy in front of
 // Flink that counts and can hold writes.
 type rig struct {
-	t      *testing.T
-	dir    string
-	server *devserver.Server
-	worker *child.Process
-	client client.Client
-	proxy  *proxy
-	http   int
+	*stack.Stack
+	t     *testing.T
+	dir   string
+	proxy *proxy
 }
 
 // rigOptions say how an installation differs from the plain one.
-type rigOptions struct {
-	attributes bool
-	ui         bool
-	// cluster is the cluster's default policy.
-	cluster map[string]string
-}
+type rigOptions struct{ attributes bool }
 
 // newRig starts everything for a Flink cluster at the given address.
 func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), proxy: newProxy(t, flinkURL)}
-	ports, err := child.FreePorts(1)
-	must(t, err)
-	r.http = ports[0]
-	var attributes []string
-	if o.attributes {
-		attributes = []string{workflows.AttrCluster + "=Keyword", workflows.AttrState + "=Keyword", workflows.AttrParallelism + "=Int", workflows.AttrLastRescale + "=Datetime"}
-	}
-	r.server, err = devserver.Start(t.Context(), devserver.Options{Temporal: bin.temporal, Dir: filepath.Join(r.dir, "temporal"), UI: o.ui, Attributes: attributes})
-	must(t, err)
-	t.Cleanup(func() { _ = r.server.Close() })
-	r.client, err = client.Dial(client.Options{HostPort: r.server.Address(), Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))})
-	must(t, err)
-	t.Cleanup(r.client.Close)
-	r.writeConfig(o)
-	r.worker, err = child.Start(child.Command{
-		Name: "worker", Path: bin.worker, Args: []string{"--config", r.config()}, LogDir: r.dir, Dir: r.dir, Env: r.env(),
+	var err error
+	r.Stack, err = stack.Start(t.Context(), stack.Options{
+		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes,
+		Clusters: map[string]any{"dev": map[string]any{"flink": map[string]any{"url": r.proxy.url, "timeout": "5 s"}}},
 	})
 	must(t, err)
 	t.Cleanup(func() {
-		_ = r.worker.Kill()
 		if t.Failed() {
-			t.Logf("worker: %s", r.worker.Tail())
+			t.Logf("worker: %s", r.Worker.Tail())
 		}
+		must(t, r.Close())
 	})
 	return r
 }
 
-func (r *rig) config() string { return filepath.Join(r.dir, "worker.yaml") }
-
-func (r *rig) writeConfig(o rigOptions) {
-	r.t.Helper()
-	b, err := yaml.Marshal(map[string]any{
-		"http":             map[string]any{"listen": "127.0.0.1:" + strconv.Itoa(r.http)},
-		"searchAttributes": o.attributes,
-		"clusters": map[string]any{"dev": map[string]any{
-			"flink": map[string]any{"url": r.proxy.url, "timeout": "5 s"}, "policy": o.cluster,
-		}},
-	})
-	must(r.t, err)
-	must(r.t, os.WriteFile(r.config(), b, 0o600))
-}
-
-func (r *rig) env() []string {
-	return []string{"TEMPORAL_ADDRESS=" + r.server.Address(), "TEMPORAL_CLI_ADDRESS=" + r.server.Address(), "TEMPORAL_CONFIG_FILE=" + filepath.Join(r.dir, "none.toml"), "NO_COLOR=1"}
-}
-
 // launchWorker starts the worker again after it was killed.
-func (r *rig) launchWorker() { r.t.Helper(); must(r.t, r.worker.Launch()) }
+func (r *rig) launchWorker() { r.t.Helper(); must(r.t, r.Worker.Launch()) }
 
 // command runs a program against the rig's server and gives its output.
 func (r *rig) command(path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), r.env()...)
+	cmd.Env = append(os.Environ(), r.Env()...)
 	cmd.Dir = r.dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -146,11 +101,7 @@ func (r *rig) start(job string, policy map[string]string) {
 
 // query asks a running workflow.
 func (r *rig) query(ctx context.Context, job, name string, to any) error {
-	v, err := r.client.QueryWorkflow(ctx, "flink/dev/"+job, "", name)
-	if err != nil {
-		return err
-	}
-	return v.Get(to)
+	return r.Query(ctx, core.JobKey{Cluster: "dev", Job: job}, name, to)
 }
 
 // await waits until a job's status is as wished.

@@ -5,7 +5,6 @@ package e2e
 import (
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -178,7 +177,7 @@ func shown(t *testing.T, r *rig) {
 
 func (r *rig) get(path string) string {
 	r.t.Helper()
-	resp, err := http.Get("http://127.0.0.1:" + strconv.Itoa(r.http) + path)
+	resp, err := http.Get(r.HTTP() + path)
 	must(r.t, err)
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
@@ -188,7 +187,7 @@ func (r *rig) get(path string) string {
 
 // ended waits until a workflow is closed.
 func (r *rig) ended(id string) error {
-	err := r.client.GetWorkflow(r.t.Context(), id, "").Get(r.t.Context(), nil)
+	err := r.Client.GetWorkflow(r.t.Context(), id, "").Get(r.t.Context(), nil)
 	if err != nil && strings.Contains(err.Error(), "canceled") {
 		return nil
 	}
@@ -200,7 +199,7 @@ func TestBadInputFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, sim(t, 100).URL(), rigOptions{})
 	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "my-job", "--input", `{"cluster": "prod", "job": "orders", "polcy": {}}`)
-	err := r.client.GetWorkflow(t.Context(), "my-job", "").Get(t.Context(), nil)
+	err := r.Client.GetWorkflow(t.Context(), "my-job", "").Get(t.Context(), nil)
 	for _, want := range []string{"polcy: unknown field", `unknown cluster "prod"; this worker's configuration knows dev`, `must be "flink/prod/orders"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
