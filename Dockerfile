@@ -2,12 +2,12 @@
 
 FROM golang:1.26.5-bookworm AS build
 WORKDIR /src
-ENV CGO_ENABLED=0
+ENV CGO_ENABLED=0 GOCACHE=/cache/build GOMODCACHE=/cache/mod
 COPY go.mod go.sum ./
-RUN --mount=type=cache,target=/go/pkg/mod go mod download
+RUN --mount=type=cache,target=/cache go mod download
 COPY . .
 ARG VERSION=dev
-RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+RUN --mount=type=cache,target=/cache \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/flinkscaler-worker ./worker && \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/flinkscaler ./starter
 
