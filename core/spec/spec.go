@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
@@ -38,9 +39,39 @@ func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n-3], "") + "..."
 }
 
+// maxProblems and maxProblem bound what is kept and shown of a bad input:
+// nobody reads more, and it goes into history.
+const (
+	maxProblems = 20
+	maxProblem  = 300
+)
+
+// Few bounds a list of problems and their texts.
+func Few(problems []core.Problem) []core.Problem {
+	var out []core.Problem
+	for i, p := range problems {
+		if i == maxProblems {
+			return append(out, core.Problem{Path: "input", Message: fmt.Sprintf("has %d more problems", len(problems)-i)})
+		}
+		out = append(out, core.Problem{Path: Cut(p.Path, maxProblem), Message: Cut(p.Message, maxProblem)})
+	}
+	return out
+}
+
+// maxInput is more than any person types.
+const maxInput = 64 << 10
+
 // Decode decodes the operator's JSON strictly. The starter uses it too,
 // so that a typo is found before anything is started.
 func Decode(raw []byte) (Spec, []core.Problem) {
+	if len(raw) > maxInput {
+		return Spec{}, []core.Problem{{Path: "input", Message: fmt.Sprintf("is %d bytes long, at most %d are read", len(raw), maxInput)}}
+	}
+	spec, problems := decode(raw)
+	return spec, Few(problems)
+}
+
+func decode(raw []byte) (Spec, []core.Problem) {
 	fields, problem := Object("input", Unwrap(raw))
 	if problem != nil {
 		return Spec{}, []core.Problem{*problem}
@@ -131,6 +162,22 @@ func name(path string, raw json.RawMessage, problems []core.Problem) (string, []
 	return s, problems
 }
 
+// maxJobName keeps the id of a rescale within the 1,000 bytes that a workflow
+// id may have.
+const maxJobName = 700
+
+// jobName takes any name that Flink may show: it is not ours to choose.
+func jobName(path string, raw json.RawMessage, problems []core.Problem) (string, []core.Problem) {
+	s, problems := text(path, raw, problems)
+	switch {
+	case len(s) > maxJobName:
+		return "", append(problems, core.Problem{Path: path, Message: fmt.Sprintf("is %d bytes long, at most %d are allowed", len(s), maxJobName)})
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return "", append(problems, core.Problem{Path: path, Message: "must not hold control characters or line breaks"})
+	}
+	return s, problems
+}
+
 func text(path string, raw json.RawMessage, problems []core.Problem) (string, []core.Problem) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -175,7 +222,7 @@ func flinkTarget(raw json.RawMessage, problems []core.Problem) (*core.FlinkTarge
 			problems = append(problems, core.Problem{Path: "target.flink." + k, Message: "unknown field; known is jobName"})
 			continue
 		}
-		out.JobName, problems = text("target.flink.jobName", fields[k], problems)
+		out.JobName, problems = jobName("target.flink.jobName", fields[k], problems)
 	}
 	if _, ok := fields["jobName"]; !ok {
 		problems = append(problems, core.Problem{Path: "target.flink.jobName", Message: "is missing"})
