@@ -9,6 +9,7 @@ import (
 	"flinkscaler/core/collect"
 	"flinkscaler/core/evaluate"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/spec"
 	"flinkscaler/core/stabilize"
 	"flinkscaler/core/strategy/flink"
 )
@@ -39,6 +40,7 @@ func decide(ctx core.JobContext, p policy.Policy, problems []core.Problem, find 
 			d.Reason, d.Note = core.ReasonInternal, fmt.Sprintf("a fault while deciding: %v", r)
 			m, keepFrom = ctx.Memory, time.Time{}
 		}
+		bound(&d)
 	}()
 	c := &cycle{ctx: ctx, p: p, find: find, memory: ctx.Memory, window: collect.Counted(ctx.Window, p)}
 	c.d = empty(ctx, p)
@@ -56,6 +58,22 @@ func DecideLayers(ctx core.JobContext, layers []policy.Layer) (core.Decision, co
 func empty(ctx core.JobContext, p policy.Policy) core.Decision {
 	return core.Decision{
 		ID: fmt.Sprintf("%d-%d", ctx.Cycle, ctx.Now.Unix()), At: ctx.Now, Strategy: p.Strategy, Verdict: core.Hold,
+	}
+}
+
+// Bounds of the texts in a decision. It goes into history each cycle; for a
+// job of 300 vertices a list of all names per problem would break its limits
+// (I10).
+const (
+	maxNote       = 600
+	maxVertexNote = 160
+)
+
+func bound(d *core.Decision) {
+	d.Note, d.Problems = spec.Cut(d.Note, maxNote), spec.Few(d.Problems)
+	for i := range d.Vertices {
+		v := &d.Vertices[i]
+		v.Note = spec.Cut(v.Note, maxVertexNote)
 	}
 }
 
