@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
@@ -58,12 +59,24 @@ func (l *loop) await(ctx workflow.Context, found activities.FoundRescale) {
 }
 
 // rescale carries out a change: as a child that outlives this workflow, one
-// open run per target. What is open already is adopted instead.
-func (l *loop) rescale(ctx workflow.Context, d core.Decision) {
+// open run per target. What is open already is adopted instead. asked is what
+// operators wanted when it was decided: what they order while the last rescale
+// is looked up still counts (I6).
+func (l *loop) rescale(ctx workflow.Context, d core.Decision, asked standing) {
 	found, err := l.find(ctx)
+	l.expire(ctx)
 	switch {
 	case err != nil:
 		l.heldBack(core.ReasonUnreachable, "the last rescale could not be looked up: "+rootCause(err))
+		return
+	case ctx.Err() != nil:
+		l.heldBack(core.ReasonPaused, "the management of the job was ended meanwhile")
+		return
+	case l.s.Pause != nil:
+		l.heldBack(core.ReasonPaused, "paused after it was decided")
+		return
+	case l.asked() != asked:
+		l.heldBack(core.ReasonOverride, "an order came or ended after it was decided; it is decided anew at once")
 		return
 	case found.OwnedElsewhere:
 		l.heldBack(core.ReasonManagedElsewhere, "the target is managed by workflow "+found.Owner)
@@ -113,10 +126,10 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
 	now := workflow.Now(ctx).UTC()
 	if err != nil {
-		o = core.Outcome{Kind: core.Failed, Reason: core.ReasonInternal, Note: "the rescale workflow ended without an outcome: " + rootCause(err), EndedAt: now}
-		if l.s.Open != nil {
-			o.DecisionID, o.Attempt, o.StartedAt, o.Wanted = l.s.Open.DecisionID, l.s.Open.Attempt, l.s.Open.Since, l.s.Open.Wanted
-		}
+		o = core.Outcome{Kind: core.Failed, Reason: core.ReasonInternal, Note: spec.Cut("the rescale workflow ended without an outcome: "+rootCause(err), maxNote), EndedAt: now}
+	}
+	if open := l.s.Open; open != nil && o.DecisionID == "" {
+		o.DecisionID, o.Attempt, o.StartedAt, o.Wanted = open.DecisionID, open.Attempt, open.Since, open.Wanted
 	}
 	l.s.ended(o, now)
 	l.hurry(now)
@@ -125,9 +138,17 @@ func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
 
 // heldBack turns the last decision into a hold: it was not carried out.
 func (l *loop) heldBack(r core.Reason, note string) {
-	l.s.Last.Verdict, l.s.Last.Reason, l.s.Last.Note = core.Hold, r, note
-	if n := len(l.s.Decisions); n > 0 {
-		last := &l.s.Decisions[n-1]
-		last.Verdict, last.Reason, last.Note, last.Sizes = core.Hold, r, note, nil
+	d := l.s.Last
+	d.Verdict, d.Reason, d.Note, d.Vertices = core.Hold, r, spec.Cut(note, maxNote), slices.Clone(d.Vertices)
+	for i := range d.Vertices {
+		v := &d.Vertices[i]
+		if v.To != v.From {
+			v.Steps = append(slices.Clone(v.Steps), core.Step{By: string(r), To: v.From})
+			v.To, v.Why = v.From, r
+		}
 	}
+	if n := len(l.s.Decisions); n > 0 {
+		l.s.Decisions = l.s.Decisions[:n-1]
+	}
+	l.s.decided(d)
 }

@@ -22,6 +22,9 @@ const (
 	applyLimit     = 30 * time.Second
 	localLimit     = 8 * time.Second
 	findLimit      = 20 * time.Second
+	// longest bounds what waits for Flink and has a deadline of its own: a
+	// worker that cannot do it must not hold a job for ever.
+	longest = 25 * time.Hour
 	// writeWithin bounds all attempts of one write together. What came of it
 	// is then read from Flink.
 	writeWithin = 5 * time.Minute
@@ -69,7 +72,7 @@ func callFindRescale(ctx workflow.Context, in activities.FindRescaleInput) (acti
 
 func callAwaitRescale(ctx workflow.Context, in activities.AwaitRescaleInput) (core.Outcome, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "wait for the open rescale",
+		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "wait for the open rescale",
 	})
 	var out core.Outcome
 	err := workflow.ExecuteActivity(ctx, activities.NameAwaitRescale, in).Get(ctx, &out)
@@ -98,7 +101,7 @@ func callApply(ctx workflow.Context, in activities.ApplyInput) (activities.Apply
 
 func callVerify(ctx workflow.Context, in activities.VerifyInput) (activities.Verified, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until it runs at the new size",
+		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until it runs at the new size",
 	})
 	var out activities.Verified
 	err := workflow.ExecuteActivity(ctx, activities.NameVerify, in).Get(ctx, &out)

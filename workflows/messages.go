@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
@@ -38,7 +39,10 @@ func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
 		return m, []core.Problem{{Path: name, Message: fmt.Sprintf("is %d bytes long, at most %d are read", len(raw), maxMessage)}}
 	}
 	raw = spec.Unwrap(raw)
-	if name != MsgOverride && (len(raw) == 0 || string(raw) == "null") {
+	if len(raw) == 0 || string(raw) == "null" {
+		if name == MsgOverride {
+			return m, []core.Problem{{Path: name, Message: `is empty; give a size such as {"parallelism": 4}`}}
+		}
 		return m, nil
 	}
 	fields, problem := spec.Object(name, raw)
@@ -50,7 +54,7 @@ func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
 		d.field(k, fields[k])
 	}
 	d.check(fields)
-	return m, d.problems
+	return m, spec.Few(d.problems)
 }
 
 // decoder collects the problems of one message.
@@ -109,6 +113,11 @@ func (d *decoder) text(k string, raw json.RawMessage) string {
 	}
 	if len(s) > maxText {
 		d.bad(k, "must have at most %d bytes", maxText)
+		return ""
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		d.bad(k, "must not hold control characters or line breaks")
+		return ""
 	}
 	return s
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/spec"
 )
 
 // Names of the metrics that workflows count; the SDK adds its own labels.
@@ -137,14 +139,22 @@ func (s *State) vertices() []VertexStatus {
 	out := make([]VertexStatus, 0, len(s.Topology.Vertices))
 	for _, v := range s.Topology.Ordered() {
 		row := VertexStatus{ID: v.ID, Name: v.Name, Parallelism: v.Parallelism}
-		for _, d := range s.Last.Vertices {
-			if d.ID == v.ID {
-				row.Wanted, row.Load, row.Rate, row.TrueRate, row.Lag, row.Why = d.Wanted, d.Load, d.TargetRate, d.TrueRate, d.Lag, d.Why
-			}
+		if d := s.decisionOf(v.ID); d != nil {
+			row.Wanted, row.Load, row.Rate, row.TrueRate, row.Lag, row.Why = d.Wanted, d.Load, d.TargetRate, d.TrueRate, d.Lag, d.Why
 		}
 		out = append(out, row)
 	}
 	return out
+}
+
+// decisionOf is a vertex' part of the last decision, nil for none.
+func (s *State) decisionOf(id string) *core.VertexDecision {
+	for i := range s.Last.Vertices {
+		if s.Last.Vertices[i].ID == id {
+			return &s.Last.Vertices[i]
+		}
+	}
+	return nil
 }
 
 // sources sums lag and rate over the sources of the last decision.
@@ -153,10 +163,8 @@ func (s *State) sources() (lag, rate core.Reading) {
 		if !v.IsSource() {
 			continue
 		}
-		for _, d := range s.Last.Vertices {
-			if d.ID == v.ID {
-				lag, rate = add(lag, d.Lag), add(rate, d.TargetRate)
-			}
+		if d := s.decisionOf(v.ID); d != nil {
+			lag, rate = add(lag, d.Lag), add(rate, d.TargetRate)
 		}
 	}
 	return lag, rate
@@ -206,7 +214,7 @@ func (s *State) details() string {
 	lines = append(lines, "")
 	lines = append(lines, s.orders()...)
 	if st.LastRescale != nil {
-		lines = append(lines, fmt.Sprintf("- last rescale: **%s** (%s) %s", st.LastRescale.Kind, clock(st.LastRescale.EndedAt), st.LastRescale.Note))
+		lines = append(lines, fmt.Sprintf("- last rescale: **%s** (%s) %s", st.LastRescale.Kind, clock(st.LastRescale.EndedAt), plain(st.LastRescale.Note)))
 	}
 	if !st.NextEvaluation.IsZero() {
 		lines = append(lines, fmt.Sprintf("- next evaluation %s, every %s", clock(st.NextEvaluation), s.Interval))
@@ -222,7 +230,7 @@ func (s *State) headline() string {
 	if s.Last.ID == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", s.Last.Reason, s.Last.Note)
+	return fmt.Sprintf("%s: %s", s.Last.Reason, plain(s.Last.Note))
 }
 
 // orders says what operators ordered, and what of it was refused.
@@ -257,10 +265,32 @@ func because(why string) string {
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
-// cell keeps a text from breaking a Markdown table.
-func cell(s string) string {
-	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(s)
+// plain keeps a text that others wrote (names, orders, Flink's words) from
+// being read as Markdown: no link, no image, no table of its own.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsControl(r):
+			b.WriteByte(' ')
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case strings.ContainsRune("\\|`*_[]#!~", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
+
+// cell is a text for a cell of a table: names can be long.
+func cell(s string) string { return plain(spec.Cut(s, maxCell)) }
+
+const maxCell = 300
 
 func sizeCell(v VertexStatus) string {
 	if v.Wanted != 0 && v.Wanted != v.Parallelism {
@@ -295,7 +325,7 @@ func sizesText(from, to []core.VertexSize) string {
 	var lines []string
 	for _, t := range to {
 		if f, ok := core.FindSize(from, t.ID); !ok || f != t.Parallelism {
-			lines = append(lines, fmt.Sprintf("- `%s` %d -> %d", t.ID, f, t.Parallelism))
+			lines = append(lines, fmt.Sprintf("- %s %d -> %d", plain(t.ID), f, t.Parallelism))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -7,13 +7,16 @@ import (
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
+	"flinkscaler/core/spec"
 )
 
 // RescaleFlinkJob carries out one decision: preflight, apply once, verify on
 // Flink itself. It never returns an error: it ends with an outcome and what
 // Flink shows (I5). It depends on nobody: the workflow that started it may be
-// cancelled, terminated or started again meanwhile.
+// cancelled, terminated or started again meanwhile. A cancel of its own changes
+// nothing either: half a rescale is no outcome.
 func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Outcome, error) {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r := &rescale{in: in, out: core.Outcome{
 		DecisionID: in.DecisionID, Attempt: in.Attempt, From: in.From, Wanted: in.Wanted, StartedAt: workflow.Now(ctx).UTC(),
 	}}
@@ -45,7 +48,7 @@ func (r *rescale) run(ctx workflow.Context) {
 	}
 	r.out.From = pre.Before
 	r.show(ctx, "writing the requirements")
-	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Wish: pre.Wish})
+	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})
 	if activities.IsFinal(err) {
 		r.end(core.Rejected, activities.ReasonOf(err, core.ReasonRefused), rootCause(err))
 		return
@@ -75,11 +78,11 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 }
 
 func (r *rescale) end(k core.OutcomeKind, reason core.Reason, note string) {
-	r.out.Kind, r.out.Reason, r.out.Note = k, reason, note
+	r.out.Kind, r.out.Reason, r.out.Note = k, reason, spec.Cut(note, maxNote)
 }
 
 // show keeps the current details in the Temporal UI fresh.
 func (r *rescale) show(ctx workflow.Context, phase string) {
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** attempt %d of %s: %s\n\n%s\n\n%s",
-		r.in.Cause, r.in.Attempt, r.in.Key.String(), phase, r.in.Note, sizesText(r.in.From, r.in.Wanted)))
+		r.in.Cause, r.in.Attempt, plain(r.in.Key.String()), plain(phase), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted)))
 }

@@ -48,6 +48,13 @@ type loop struct {
 // defaultInterval is used until the first decision has told the policy's.
 const defaultInterval = time.Minute
 
+// minInterval is the policy's least. A smaller one would be a fault, and 0 a
+// loop that never sleeps.
+const minInterval = time.Second
+
+// maxNote bounds a sentence that is kept.
+const maxNote = 300
+
 // begin takes over the state of the run before, or checks a new input.
 func (l *loop) begin(ctx workflow.Context, raw converter.RawValue) error {
 	if workflow.GetInfo(ctx).ContinuedExecutionRunID != "" {
@@ -92,22 +99,44 @@ func (l *loop) cycle(ctx workflow.Context) {
 	l.cycles++
 	l.s.Cycle++
 	l.urgent = false
+	l.lookElsewhere(ctx)
 	l.s.observe(l.look(ctx))
 	if ctx.Err() != nil {
 		return
 	}
 	l.expire(ctx)
+	asked := l.asked()
 	d := l.decide(ctx)
 	l.s.decided(d)
 	l.upsert(ctx)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": l.s.Spec.Key.Cluster, "verdict": string(d.Verdict), "reason": string(d.Reason)}).
 		Counter(MetricDecisions).Inc(1)
 	if d.Verdict == core.Change && l.s.Open == nil && ctx.Err() == nil {
-		l.rescale(ctx, d)
+		l.rescale(ctx, d, asked)
 	}
 	l.schedule(ctx)
 	l.changed(ctx)
 	l.wake.ReceiveAsync(nil)
+}
+
+// standing is what operators want, to see whether that changed: each new order
+// is a new value.
+type standing struct {
+	pause    *core.Pause
+	override *core.Override
+}
+
+func (l *loop) asked() standing { return standing{l.s.Pause, l.s.Override} }
+
+// lookElsewhere asks again while another workflow manages the target: when that
+// one has ended, this one goes on.
+func (l *loop) lookElsewhere(ctx workflow.Context) {
+	if l.s.ManagedBy == "" {
+		return
+	}
+	if _, err := l.find(ctx); err != nil {
+		workflow.GetLogger(ctx).Warn("could not look whether another workflow still manages the target", "job", l.s.Spec.Key.String(), "error", err)
+	}
 }
 
 // look is one Observe; when even that fails, the sample says so.
@@ -119,7 +148,7 @@ func (l *loop) look(ctx workflow.Context) core.Observation {
 	o, err := callObserve(ctx, in)
 	if err != nil {
 		return core.Observation{Digest: l.s.Digest, ConfigDigest: l.s.ConfigDigest, Sample: core.Sample{
-			At: workflow.Now(ctx).UTC(), Fault: core.ReasonUnreachable, Note: spec.Cut("observing failed: "+rootCause(err), 300),
+			At: workflow.Now(ctx).UTC(), Fault: core.ReasonUnreachable, Note: spec.Cut("observing failed: "+rootCause(err), maxNote),
 		}}
 	}
 	return o
@@ -133,7 +162,7 @@ func (l *loop) decide(ctx workflow.Context) core.Decision {
 	if err != nil {
 		now := workflow.Now(ctx).UTC()
 		l.s.Health = core.Blocked
-		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), 300)}
+		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), maxNote)}
 	}
 	if out.Memory != nil {
 		l.s.Memory = *out.Memory
@@ -141,7 +170,7 @@ func (l *loop) decide(ctx workflow.Context) core.Decision {
 	if out.ClusterChanged {
 		l.s.Cluster, l.s.ClusterDigest = out.ClusterPolicy, out.ClusterDigest
 	}
-	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = out.Interval, out.VerifyTimeout, out.Backoff, out.NoCheckpoints
+	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
 	l.s.Health = out.Health
 	l.s.forget(out.KeepFrom)
 	return out.Decision
@@ -161,7 +190,26 @@ func (l *loop) context(ctx workflow.Context) core.JobContext {
 	if n := len(l.s.Rescales); n > 0 {
 		c.LastOutcome = &l.s.Rescales[n-1]
 	}
+	onClock(&c, workflow.Now(ctx).UTC())
 	return c
+}
+
+// onClock keeps what runs by the workflow's clock from ending early where the
+// JobManager's is ahead: an order that is still there has not ended.
+func onClock(c *core.JobContext, now time.Time) {
+	if p := c.Pause; p != nil && !p.Active(c.Now) {
+		still := *p
+		still.Until = time.Time{}
+		c.Pause = &still
+	}
+	if o := c.Override; o != nil && !o.Active(c.Now) {
+		still := *o
+		still.Until = time.Time{}
+		c.Override = &still
+	}
+	if t := c.RetryAfter; !t.IsZero() && !c.Now.Before(t) {
+		c.RetryAfter = c.Now.Add(t.Sub(now))
+	}
 }
 
 // maxGoneWait bounds how rarely a job that is gone is looked for.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -18,6 +19,11 @@ const (
 	maxRescales    = 20
 	maxRejected    = 10
 	maxMessageIDs  = 100
+	// What is kept of decisions and of rescales holds sizes of every vertex:
+	// both are bounded in bytes too, so that the whole state of a job of 300
+	// vertices stays far below the 2 MiB that a payload may have.
+	maxDecisionBytes = 128 << 10
+	maxRescaleBytes  = 256 << 10
 )
 
 // State is everything that a ScaleFlinkJob knows. It is the only thing carried
@@ -138,20 +144,22 @@ func (s *State) decided(d core.Decision) {
 			return
 		}
 	}
-	s.Decisions = tail(append(s.Decisions, r), maxDecisions)
+	s.Decisions = within(tail(append(s.Decisions, r), maxDecisions), maxDecisionBytes)
 }
 
 // ended takes in the outcome of a rescale. After one that did not succeed the
-// next may start only after a while: longer when something was written.
+// next may start only after a while: longer when something was written. An
+// interval is the least, also where the policy's back-off is 0: each end has the
+// job looked at at once, and would start the next.
 func (s *State) ended(o core.Outcome, now time.Time) {
 	s.Open = nil
-	s.Rescales = tail(append(s.Rescales, o), maxRescales)
+	s.Rescales = within(tail(append(s.Rescales, o), maxRescales), maxRescaleBytes)
 	s.Attempt = max(s.Attempt, o.Attempt)
 	s.RetryAfter = time.Time{}
 	if o.Kind == core.Applied {
 		return
 	}
-	wait := s.Backoff
+	wait := max(s.Backoff, s.Interval)
 	if o.Kind == core.Rejected && o.WrittenAt.IsZero() {
 		wait = min(wait, 2*s.Interval)
 	}
@@ -224,4 +232,18 @@ func tail[T any](list []T, n int) []T {
 		return list
 	}
 	return slices.Clone(list[len(list)-n:])
+}
+
+// within drops the oldest until the rest is at most so many bytes of JSON. The
+// newest always stays.
+func within[T any](list []T, most int) []T {
+	first, total := len(list), 0
+	for first > 0 {
+		b, _ := json.Marshal(list[first-1])
+		if total += len(b); total > most && first < len(list) {
+			break
+		}
+		first--
+	}
+	return tail(list, len(list)-first)
 }

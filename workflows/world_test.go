@@ -39,7 +39,14 @@ type world struct {
 	verify    func(in activities.VerifyInput) (activities.Verified, error)
 	find      func() activities.FoundRescale
 	await     func() core.Outcome
-	env       *testsuite.TestWorkflowEnvironment
+	noBackoff bool
+	// findFails fails every attempt of FindRescale.
+	findFails error
+	// ahead is how far the JobManager's clock is ahead of the workflow's.
+	ahead time.Duration
+	// large takes the place of the job's graph.
+	large *core.Topology
+	env   *testsuite.TestWorkflowEnvironment
 
 	observed, decided, writes int
 	inputs                    []activities.DecideInput
@@ -79,7 +86,10 @@ func (w *world) Observe(context.Context, activities.ObserveInput) (core.Observat
 	defer w.mu.Unlock()
 	w.observed++
 	topology := core.Topology{Vertices: []core.Vertex{{ID: vertexID, Name: "Source: orders", Parallelism: w.size, MaxParallelism: 24}}}
-	s := core.Sample{At: w.env.Now(), RunningSince: w.running, Clock: core.Read(float64(w.observed)), Fault: w.fault}
+	if w.large != nil {
+		topology = *w.large
+	}
+	s := core.Sample{At: w.env.Now().Add(w.ahead), RunningSince: w.running, Clock: core.Read(float64(w.observed)), Fault: w.fault}
 	if w.fault == core.ReasonJobGone {
 		return core.Observation{Sample: s}, nil
 	}
@@ -96,7 +106,11 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	if interval == 0 {
 		interval = time.Minute
 	}
-	return activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}, nil
+	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}
+	if w.noBackoff {
+		out.Backoff = 0
+	}
+	return out, nil
 }
 
 // decision is a small rule with the gates that the workflow relies on.
@@ -113,6 +127,8 @@ func (w *world) decision(in activities.DecideInput) core.Decision {
 		return w.decide(in)
 	case w.fault != "":
 		d.Reason = w.fault
+	case c.ManagedBy != "":
+		d.Reason = core.ReasonManagedElsewhere
 	case c.Pause != nil:
 		d.Reason = core.ReasonPaused
 	case c.RescaleOpen:
@@ -162,6 +178,9 @@ func (w *world) Verify(_ context.Context, in activities.VerifyInput) (activities
 }
 
 func (w *world) FindRescale(context.Context, activities.FindRescaleInput) (activities.FoundRescale, error) {
+	if w.findFails != nil {
+		return activities.FoundRescale{}, w.findFails
+	}
 	if w.find != nil {
 		return w.find(), nil
 	}
