@@ -22,6 +22,9 @@ type Options struct {
 	Size func() (width, height int)
 	// Now is the clock, time.Now when nil.
 	Now func() time.Time
+	// Footer gives lines to show below the status on a terminal until Close;
+	// nil for none. Where there is little room they stay, and the status is cut.
+	Footer func() []string
 }
 
 // Live shows one job again and again: in place on a terminal, as one line per
@@ -29,12 +32,14 @@ type Options struct {
 type Live struct {
 	w io.Writer
 	o Options
-	// lines is the height of the frame on the screen.
-	lines     int
-	last      workflows.Status
-	drawn     bool
-	said      string
-	load, lag []float64
+	// lines is the height of the frame on the screen, body that of the highest
+	// status so far: the footer stays below it.
+	lines, body int
+	last        workflows.Status
+	drawn       bool
+	trouble     string
+	said        string
+	load, lag   []float64
 }
 
 // NewLive makes a live view that writes to w. Close it, to give the cursor back.
@@ -68,10 +73,17 @@ func (l *Live) Trouble(why string) error {
 	return l.say(Clean(why))
 }
 
-// Close leaves the last frame where it is and shows the cursor again.
+// Close leaves the last frame where it is, without the footer, and shows the
+// cursor again.
 func (l *Live) Close() error {
 	if !l.o.Terminal || l.lines == 0 {
 		return nil
+	}
+	if l.o.Footer != nil {
+		l.o.Footer, l.body = nil, 0
+		if err := l.draw(l.trouble); err != nil {
+			return err
+		}
 	}
 	l.lines = 0
 	_, err := io.WriteString(l.w, "\x1b[?25h")
@@ -97,20 +109,16 @@ func push(list []float64, r core.Reading) []float64 {
 // draw redraws the frame in place, cut to the size of the terminal: a frame
 // that scrolls, or whose lines wrap, can no longer be overwritten.
 func (l *Live) draw(trouble string) error {
+	l.trouble = trouble
 	width, height := l.o.Size()
-	var b bytes.Buffer
-	if l.drawn {
-		f := Frame{Now: l.o.Now(), Width: width, Colour: l.o.Colour, Load: l.load, Lag: l.lag, Trouble: trouble}
-		if err := f.Render(&b, l.last); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintln(&b, Clean(trouble))
+	if width > 1 {
+		width-- // erasing the rest of a line that is full takes its last character
 	}
-	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
-	if height > 1 && len(lines) > height-1 {
-		lines = append(lines[:height-2], "  …")
+	lines, err := l.status(width, height)
+	if err != nil {
+		return err
 	}
+	lines = l.fit(lines, height)
 	var screen strings.Builder
 	screen.WriteString("\x1b[?25l")
 	if l.lines > 0 {
@@ -121,8 +129,52 @@ func (l *Live) draw(trouble string) error {
 	}
 	screen.WriteString("\x1b[J")
 	l.lines = len(lines)
-	_, err := io.WriteString(l.w, screen.String())
+	_, err = io.WriteString(l.w, screen.String())
 	return err
+}
+
+// status is the last status, or why there is none.
+func (l *Live) status(width, height int) ([]string, error) {
+	if !l.drawn {
+		return []string{Clean(l.trouble)}, nil
+	}
+	f := Frame{Now: l.o.Now(), Width: width, Colour: l.o.Colour, Load: l.load, Lag: l.lag, Trouble: l.trouble}
+	const roomy = 20
+	if height == 0 || height >= roomy {
+		f.NoteLines = 2 // most notes take one line or two; the table below stays where it is
+	}
+	var b bytes.Buffer
+	if err := f.Render(&b, l.last); err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n"), nil
+}
+
+// fit cuts a status to the height of the terminal and puts the footer below.
+func (l *Live) fit(lines []string, height int) []string {
+	if height <= 1 {
+		height = math.MaxInt
+	}
+	room := height - 1 // the cursor stands on a line of its own
+	var footer []string
+	if l.o.Footer != nil {
+		footer = append(footer, "")
+		for _, line := range l.o.Footer() {
+			footer = append(footer, l.o.Colour.paint(faint, line))
+		}
+		if room-len(footer) < len(footer) {
+			footer = nil // the status matters more
+		}
+		room -= len(footer)
+		l.body = min(max(l.body, len(lines)), room)
+	}
+	if len(lines) > room {
+		lines = append(lines[:room-1], "  …")
+	}
+	for len(lines) < l.body {
+		lines = append(lines, "")
+	}
+	return append(lines, footer...)
 }
 
 // say writes a line when it differs from the one before.

@@ -48,13 +48,37 @@ func TestLiveInPlace(t *testing.T) {
 	golden(t, "live-in-place", "each frame overwrites the one before, never wraps and never scrolls; at the end the cursor is back", visible(b.String()))
 }
 
+// TestLiveFooter: it stays at its place below the highest status, and goes at
+// the end.
+func TestLiveFooter(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	l := NewLive(&b, Options{Terminal: true, Now: now, Size: func() (int, int) { return 80, 24 }, Footer: func() []string { return []string{"  UI  http://ui"} }})
+	low := watching()
+	low.Vertices = low.Vertices[:1]
+	for _, step := range []func() error{
+		func() error { return l.Trouble("no answer yet") },
+		func() error { return l.Show(rescaling()) },
+		func() error { return l.Show(low) },
+		l.Close,
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "live-footer", "the footer never moves up and is gone at the end; two lines are kept for the note", visible(b.String()))
+}
+
 // TestLiveFits: on no terminal does a frame get wider or higher than it.
 func TestLiveFits(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{20, 5}, {40, 10}, {80, 24}, {200, 60}} {
 		for _, s := range []workflows.Status{watching(), rescaling(), ordered(), blocked(), hostile()} {
 			var b bytes.Buffer
-			l := NewLive(&b, Options{Terminal: true, Colour: true, Now: now, Size: func() (int, int) { return size[0], size[1] }})
+			l := NewLive(&b, Options{
+				Terminal: true, Colour: true, Now: now, Size: func() (int, int) { return size[0], size[1] },
+				Footer: func() []string { return []string{"a footer of one line", strings.Repeat("long ", 30)} },
+			})
 			if err := l.Show(s); err != nil {
 				t.Fatal(err)
 			}

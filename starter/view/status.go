@@ -30,6 +30,8 @@ type Frame struct {
 	Load, Lag []float64
 	// Trouble says why the status is old, empty when it is not.
 	Trouble string
+	// NoteLines is how many lines the note takes at least.
+	NoteLines int
 }
 
 // Render writes the status.
@@ -71,7 +73,7 @@ func (f Frame) head(b *strings.Builder, s workflows.Status) {
 	for _, line := range Wrap(Clean(f.Trouble), f.Width-len(indent)) {
 		b.WriteString(indent + f.Colour.paint(red, line) + "\n")
 	}
-	f.text(b, s.Note)
+	b.WriteString(strings.Repeat("\n", max(0, f.NoteLines-f.text(b, s.Note))))
 	if do := advice(s); do != "" {
 		f.text(b, "what to do: "+do)
 	}
@@ -90,7 +92,8 @@ func advice(s workflows.Status) string {
 	return ""
 }
 
-// sparkWidth is how many earlier values are drawn.
+// sparkWidth is how many earlier values are drawn at most; in a narrow window
+// there are fewer, so that the line with them does not wrap.
 const sparkWidth = 20
 
 // load is the whole job in one line.
@@ -114,7 +117,12 @@ func (f Frame) spark(values []float64, top float64) string {
 	if len(values) < 2 {
 		return ""
 	}
-	return Spark(values, sparkWidth, top) + " "
+	const besides = 70 // the line without its two sparks, at its longest
+	width := min(sparkWidth, (f.Width-besides)/2)
+	if width < 2 {
+		return ""
+	}
+	return Spark(values, width, top) + " "
 }
 
 // Parallelism is that of the largest vertex, None as long as none is known.
@@ -292,9 +300,12 @@ func (f Frame) next(s workflows.Status) string {
 
 const indent = "  "
 
-// text writes a line, wrapped, indented and clean.
-func (f Frame) text(b *strings.Builder, s string) {
-	for _, line := range Wrap(Clean(s), f.Width-len(indent)) {
+// text writes a line, wrapped, indented and clean, and gives the number of
+// lines that it took.
+func (f Frame) text(b *strings.Builder, s string) int {
+	lines := Wrap(Clean(s), f.Width-len(indent))
+	for _, line := range lines {
 		b.WriteString(indent + line + "\n")
 	}
+	return len(lines)
 }
