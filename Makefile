@@ -18,7 +18,8 @@ help: ## Show this help
 .PHONY: demo
 demo: ## Watch a Flink job being scaled (DEMO=60s ends by itself; FLINK=2.3.0 uses a real Flink)
 	@$(ENSURE) temporal $(if $(FLINK),flink:$(FLINK) testjob)
-	@mkdir -p bin && go build -o bin/flinkscaler-worker ./worker && go build -o bin/flinkscaler-demo ./internal/demo/cmd/flinkscaler-demo
+	@echo "building the worker, the starter and the demo ..."
+	@mkdir -p bin && go build -o bin/flinkscaler-worker ./worker && go build -o bin/flinkscaler ./starter && go build -o bin/flinkscaler-demo ./internal/demo/cmd/flinkscaler-demo
 	@exec bin/flinkscaler-demo $(if $(DEMO),--for $(DEMO)) $(if $(FLINK),--flink $(FLINK))
 
 .PHONY: test

@@ -2,23 +2,16 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"strings"
 	"time"
-
-	"go.temporal.io/sdk/client"
-	"sigs.k8s.io/yaml"
 
 	"flinkscaler/core"
 	"flinkscaler/core/spec"
-	"flinkscaler/internal/child"
-	"flinkscaler/internal/devserver"
-	"flinkscaler/internal/logging"
-	"flinkscaler/internal/toolcache"
+	"flinkscaler/internal/stack"
 	"flinkscaler/starter/view"
 	"flinkscaler/workflows"
 )
@@ -54,30 +47,37 @@ func Run(ctx context.Context, o Options) error {
 		}
 		return err
 	}
-	if o.For > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.For)
-		defer cancel()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.For > 0 { // not a deadline: calls under way would report it before it is there
+		defer time.AfterFunc(o.For, cancel).Stop()
 	}
-	d.watch(ctx)
+	if err := d.watch(ctx); err != nil {
+		return err
+	}
 	return d.summary()
 }
 
 // demo is what runs.
 type demo struct {
-	o      Options
-	dir    string
-	closer []func()
-	client client.Client
-	server *devserver.Server
-	worker *child.Process
+	o     Options
+	dir   string
+	flink flink
+	stack *stack.Stack
+	tide  tide
 	// maxLag is the longest lag seen, in seconds.
 	maxLag float64
 }
 
+// key names the job of the demo.
+func key() core.JobKey { return core.JobKey{Cluster: "demo", Job: jobName} }
+
 func (d *demo) close() {
-	for i := len(d.closer) - 1; i >= 0; i-- {
-		d.closer[i]()
+	if d.stack != nil {
+		_ = d.stack.Close()
+	}
+	if d.flink.close != nil {
+		d.flink.close()
 	}
 	_ = os.RemoveAll(d.dir)
 }
@@ -86,122 +86,68 @@ func (d *demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.o.Out, for
 
 // start brings up the parts one after the other, saying so.
 func (d *demo) start(ctx context.Context) error {
-	if err := d.startServer(ctx); err != nil {
-		return err
-	}
-	f, err := d.startFlink(ctx)
-	if err != nil {
-		return err
-	}
-	if err := d.startWorker(f); err != nil {
-		return err
-	}
-	if err := d.startWorkflow(ctx, f); err != nil {
-		return err
-	}
-	d.say("\nTemporal UI:  %s/namespaces/default/workflows/%s", d.server.UI(), "flink%2Fdemo%2F"+jobName)
-	d.say("Flink REST:   %s", f.url)
-	d.say("From another terminal: TEMPORAL_ADDRESS=%s bin/flinkscaler status demo/%s   (make build)\n", d.server.Address(), jobName)
-	return nil
-}
-
-func (d *demo) startServer(ctx context.Context) error {
-	cache, err := toolcache.Open()
-	if err != nil {
-		return err
-	}
-	temporal, err := cache.FindTemporal(ctx)
-	if err != nil {
-		return err
-	}
-	d.say("starting a Temporal dev server ...")
-	d.server, err = devserver.Start(ctx, devserver.Options{Temporal: temporal, Dir: filepath.Join(d.dir, "temporal"), UI: true, Attributes: []string{
-		workflows.AttrCluster + "=Keyword", workflows.AttrState + "=Keyword", workflows.AttrParallelism + "=Int", workflows.AttrLastRescale + "=Datetime",
-	}})
-	if err != nil {
-		return err
-	}
-	d.closer = append(d.closer, func() { _ = d.server.Close() })
-	quiet, err := logging.New(logging.Settings{Name: "demo", Level: "error", Format: "human", Output: io.Discard})
-	if err != nil {
-		return err
-	}
-	d.client, err = client.DialContext(ctx, client.Options{HostPort: d.server.Address(), Logger: quiet.Temporal()})
-	if err != nil {
-		return fmt.Errorf("reach the Temporal dev server: %w", err)
-	}
-	d.closer = append(d.closer, d.client.Close)
-	return nil
-}
-
-func (d *demo) startFlink(ctx context.Context) (flink, error) {
-	var (
-		f   flink
-		err error
-	)
+	d.say("flinkscaler demo: a Temporal workflow scales a Flink job as its load changes.")
+	d.say("Windows and delays, minutes in earnest, are seconds here.\n")
+	var err error
 	if d.o.Flink == "" {
-		d.say("starting a simulated Flink cluster ...")
-		f, err = simulated()
+		d.say("starting a simulated Flink cluster with 8 slots ...")
+		d.flink, err = simulated()
 	} else {
-		d.say("starting Flink %s: one JobManager, two TaskManagers; this takes about 20 s ...", d.o.Flink)
-		f, err = genuine(ctx, d.o.Flink, d.dir, d.o.Out)
+		d.say("starting Flink %s: one JobManager, two TaskManagers with 4 slots each; about 20 s ...", d.o.Flink)
+		d.flink, err = genuine(ctx, d.o.Flink, d.dir, d.o.Out)
 	}
 	if err != nil {
-		return f, err
+		return err
 	}
-	d.closer = append(d.closer, f.close)
-	return f, nil
-}
-
-// startWorker writes the worker's configuration and starts the real binary.
-func (d *demo) startWorker(f flink) error {
-	d.say("starting a worker ...")
-	config := filepath.Join(d.dir, "worker.yaml")
-	b, err := yaml.Marshal(map[string]any{
-		"searchAttributes": true,
-		"http":             map[string]any{"listen": "127.0.0.1:0"},
-		"clusters":         map[string]any{"demo": map[string]any{"flink": map[string]any{"url": f.url}}},
+	d.say("starting a Temporal dev server and a worker ...")
+	d.stack, err = stack.Start(ctx, stack.Options{
+		Dir: d.dir, Worker: d.o.Worker, UI: true, Attributes: true,
+		Clusters: map[string]any{key().Cluster: map[string]any{"flink": map[string]any{"url": d.flink.url}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(config, b, 0o600); err != nil {
+	d.say("starting the Flink job %s ...", jobName)
+	if err := d.flink.submit(ctx); err != nil {
 		return err
 	}
-	d.worker, err = child.Start(child.Command{
-		Name: "worker", Path: d.o.Worker, Args: []string{"--config", config}, Dir: d.dir, LogDir: d.dir,
-		Env: []string{"TEMPORAL_ADDRESS=" + d.server.Address(), "TEMPORAL_CONFIG_FILE=" + filepath.Join(d.dir, "none.toml")},
-	})
-	if err != nil {
+	d.tide.set = d.flink.set
+	if err := d.tide.begin(time.Now()); err != nil {
 		return err
 	}
-	d.closer = append(d.closer, func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		_ = d.worker.Stop(ctx)
-	})
-	return nil
-}
-
-func (d *demo) startWorkflow(ctx context.Context, f flink) error {
-	d.say("starting the workflow %s for %s ...", d.id(), f.what)
-	input, err := json.Marshal(map[string]any{"cluster": "demo", "job": jobName, "policy": f.policy})
-	if err != nil {
+	d.say("starting the workflow %s ...", spec.ID(key()))
+	if err := d.stack.StartJob(ctx, key(), d.flink.policy); err != nil {
 		return err
 	}
-	_, err = d.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: d.id(), TaskQueue: workflows.TaskQueue, StaticSummary: "scales the Flink job " + jobName,
-	}, workflows.ScaleName, json.RawMessage(input))
-	if err != nil {
-		return fmt.Errorf("start the workflow: %w", err)
+	d.say("")
+	if !d.o.View.Terminal {
+		d.say("%s\n", strings.Join(d.addresses(), "\n"))
 	}
 	return nil
 }
 
-func (d *demo) id() string { return spec.ID(core.JobKey{Cluster: "demo", Job: jobName}) }
+// addresses say where to look, and what to try.
+func (d *demo) addresses() []string {
+	return []string{
+		"UI     " + d.stack.Server.UI() + "  (Temporal)",
+		"Flink  " + d.flink.url,
+		"try    TEMPORAL_ADDRESS=" + d.stack.Server.Address() + " bin/flinkscaler explain " + key().String(),
+	}
+}
 
-// watch draws the workflow's status until ctx ends.
-func (d *demo) watch(ctx context.Context) {
+// footer is what stays below the view.
+func (d *demo) footer() []string {
+	lines := append([]string{"load   " + d.tide.say(time.Now())}, d.addresses()...)
+	lines = append(lines, "Ctrl-C ends the demo")
+	for i := range lines {
+		lines[i] = "  " + lines[i]
+	}
+	return lines
+}
+
+// watch draws the workflow's status and moves the load until ctx ends.
+func (d *demo) watch(ctx context.Context) error {
+	d.o.View.Footer = d.footer
 	live := view.NewLive(d.o.Out, d.o.View)
 	defer func() { _ = live.Close() }()
 	ticker := time.NewTicker(showEvery)
@@ -210,22 +156,36 @@ func (d *demo) watch(ctx context.Context) {
 		s, err := ask[workflows.Status](ctx, d, workflows.QueryStatus)
 		switch {
 		case ctx.Err() != nil:
-			return
-		case err != nil && !d.worker.Alive():
-			_ = live.Trouble("the worker has ended: " + d.worker.Tail())
-			return
+			return nil
+		case err != nil && !d.stack.Worker.Alive():
+			return errors.New("the worker has ended\n" + d.stack.Worker.Tail())
 		case err != nil:
 			_ = live.Trouble("no answer from the workflow yet: " + err.Error())
 		default:
 			d.maxLag = max(d.maxLag, s.LagSeconds.Or(0))
 			_ = live.Show(s)
+			if err := d.move(s); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 		}
 	}
+}
+
+// move moves the load, and says so where there is no footer.
+func (d *demo) move(s workflows.Status) error {
+	before, now := d.tide.rate, time.Now()
+	if err := d.tide.look(now, s); err != nil {
+		return fmt.Errorf("change the load: %w", err)
+	}
+	if d.tide.rate != before && !d.o.View.Terminal {
+		d.say("%s  load: %s", view.Clock(now), d.tide.say(now))
+	}
+	return nil
 }
 
 // ask queries the workflow.
@@ -233,33 +193,27 @@ func ask[T any](ctx context.Context, d *demo, query string) (T, error) {
 	var out T
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	v, err := d.client.QueryWorkflow(ctx, d.id(), "", query)
-	if err != nil {
-		return out, err
-	}
-	return out, v.Get(&out)
+	err := d.stack.Query(ctx, key(), query, &out)
+	return out, err
 }
 
 // summary prints what happened; its last line is for programs.
 func (d *demo) summary() error {
 	h, err := ask[workflows.History](context.Background(), d, workflows.QueryHistory)
 	if err != nil {
-		return errors.Join(fmt.Errorf("the history could not be read: %w", err), d.workerEnd())
+		return fmt.Errorf("the history could not be read: %w", err)
+	}
+	s, err := ask[workflows.Status](context.Background(), d, workflows.QueryStatus)
+	if err != nil {
+		return fmt.Errorf("the status could not be read: %w", err)
 	}
 	ups, downs, holds := count(h)
 	d.say("")
 	for _, o := range h.Rescales {
-		d.say("%s  %s in %.1f s  %s", view.Clock(o.EndedAt), o.Kind, o.EndedAt.Sub(o.StartedAt).Seconds(), o.Note)
+		d.say("%s  %s in %.1f s: %s", view.Clock(o.EndedAt), o.Kind, o.EndedAt.Sub(o.StartedAt).Seconds(), view.Changes(o, s.Vertices))
 	}
 	d.say("summary: scale_ups=%d scale_downs=%d holds=%d max_lag_s=%.0f", ups, downs, holds, d.maxLag)
 	return nil
-}
-
-func (d *demo) workerEnd() error {
-	if d.worker.Alive() {
-		return nil
-	}
-	return errors.New(d.worker.Tail())
 }
 
 // count sums up a history: rescales by direction, and decisions to hold.

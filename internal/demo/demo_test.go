@@ -8,20 +8,41 @@ import (
 	"flinkscaler/workflows"
 )
 
-func TestTheLoadRepeats(t *testing.T) {
+// TestTheTideTurns follows the job, not the clock.
+func TestTheTideTurns(t *testing.T) {
 	t.Parallel()
-	w := wave(cycle())
-	for _, tt := range []struct {
-		at, until time.Duration
-		rate      float64
+	sized := func(p int) workflows.Status { return workflows.Status{Parallelism: p} }
+	busy := sized(4)
+	busy.Rescale = &workflows.OpenRescale{}
+	var rate float64
+	tide := tide{set: func(perSecond float64) error { rate = perSecond; return nil }}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := tide.begin(start); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		at     time.Duration
+		status workflows.Status
+		reason string
+		rate   float64
+		says   string
 	}{
-		{0, 6 * time.Second, 800},
-		{6 * time.Second, 24 * time.Second, 2600},
-		{49 * time.Second, 50 * time.Second, 800},
-		{57 * time.Second, 74 * time.Second, 2600},
+		{0, sized(0), "nothing is known", quiet, "800 records/s, quiet until the job is known"},
+		{10 * time.Second, sized(2), "it begins with the size for the quiet time", quiet, "800 records/s, quiet for 8 s more"},
+		{18 * time.Second, sized(2), "quiet was seen", rush, "2600 records/s, a rush until the job has grown"},
+		{40 * time.Second, busy, "it is growing", rush, "2600 records/s, a rush until the job has grown"},
+		{45 * time.Second, sized(4), "it has grown", rush, "2600 records/s, a rush for 8 s more"},
+		{50 * time.Second, sized(4), "the backlog shrinks", rush, "2600 records/s, a rush for 3 s more"},
+		{53 * time.Second, sized(4), "the rush was seen", quiet, "800 records/s, quiet until the job has shrunk"},
+		{112 * time.Second, sized(4), "it is pinned by hand", quiet, "800 records/s, quiet until the job has shrunk"},
+		{113 * time.Second, sized(4), "that was long enough", rush, "2600 records/s, a rush until the job has grown"},
 	} {
-		if rate, until := w.Rate(tt.at); rate != tt.rate || until != tt.until {
-			t.Errorf("at %s: %g until %s, want %g until %s", tt.at, rate, until, tt.rate, tt.until)
+		now := start.Add(step.at)
+		if err := tide.look(now, step.status); err != nil {
+			t.Fatal(err)
+		}
+		if rate != step.rate || tide.say(now) != step.says {
+			t.Errorf("after %s, %s: %g, %q; want %g, %q", step.at, step.reason, rate, tide.say(now), step.rate, step.says)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -14,10 +13,14 @@ import (
 
 // flink is the cluster of the demo.
 type flink struct {
-	url    string
-	what   string
+	url string
+	// policy is how its job is scaled.
 	policy map[string]string
-	close  func()
+	// submit runs the job, with 2 subtasks where the work is.
+	submit func(context.Context) error
+	// set changes the rate at which records arrive.
+	set   func(perSecond float64) error
+	close func()
 }
 
 const jobName = "orders"
@@ -34,16 +37,23 @@ func simulated() (flink, error) {
 	if err != nil {
 		return flink{}, err
 	}
-	if _, err := c.Submit(flinksim.JobSpec{Name: jobName, Load: wave(cycle())}); err != nil {
-		c.Close()
-		return flink{}, err
-	}
-	return flink{url: url, what: "a simulated Flink cluster, 8 slots", close: c.Close, policy: quick("1 s", "5 s", "1 s", "4 s", "4 s")}, nil
+	return flink{
+		url: url, policy: quick("1 s", "5 s", "1 s", "4 s", "4 s"), close: c.Close,
+		submit: func(context.Context) error {
+			_, err := c.Submit(flinksim.JobSpec{Name: jobName})
+			return err
+		},
+		set: func(perSecond float64) error { return c.SetLoad(jobName, flinksim.Constant(perSecond)) },
+	}, nil
 }
 
-// genuine starts a real cluster with the test job, and changes its load.
+// genuine starts a real cluster; its job is the test job.
 func genuine(ctx context.Context, version, dir string, log io.Writer) (flink, error) {
 	jar, err := testjob.Jar()
+	if err != nil {
+		return flink{}, err
+	}
+	rates, err := flinklocal.NewRateFile(filepath.Join(dir, "rates"))
 	if err != nil {
 		return flink{}, err
 	}
@@ -51,50 +61,19 @@ func genuine(ctx context.Context, version, dir string, log io.Writer) (flink, er
 	if err != nil {
 		return flink{}, err
 	}
-	f := flink{
-		url: c.URL(), what: "Flink " + version + " with two TaskManagers of 4 slots", close: func() { _ = c.Close() },
-		policy: quick("2 s", "10 s", "3 s", "4 s", "8 s"),
-	}
-	if err := f.submit(ctx, c, jar, dir, log); err != nil {
-		f.close()
-		return flink{}, err
-	}
-	return f, nil
-}
-
-func (f flink) submit(ctx context.Context, c *flinklocal.Cluster, jar, dir string, log io.Writer) error {
-	rates, err := flinklocal.NewRateFile(filepath.Join(dir, "rates"))
-	if err != nil {
-		return err
-	}
-	id, err := c.Submit(ctx, jar, flinklocal.JobOptions{
-		Name: jobName, Parallelism: 2,
-		Args: []string{"--rate-file", rates.Path(), "--splits", "12", "--cost-us", "1000", "--max-parallelism", "24", "--name", jobName},
-	})
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintln(log, "job submitted, waiting until all tasks run")
-	if err := c.WaitRunning(ctx, id); err != nil {
-		return err
-	}
-	go drive(ctx, rates)
-	return nil
-}
-
-// drive changes the arrival rate of the real job as the wave says.
-func drive(ctx context.Context, rates *flinklocal.RateFile) {
-	start := time.Now()
-	for ctx.Err() == nil {
-		rate, until := wave(cycle()).Rate(time.Since(start))
-		if rates.Set(rate) != nil {
-			return // the demo is ending and its folder is gone
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(until - time.Since(start)):
-		}
-	}
+	return flink{
+		url: c.URL(), policy: quick("2 s", "10 s", "3 s", "4 s", "8 s"), close: func() { _ = c.Close() }, set: rates.Set,
+		submit: func(ctx context.Context) error {
+			id, err := c.Submit(ctx, jar, flinklocal.JobOptions{
+				Name: jobName, Parallelism: 2,
+				Args: []string{"--rate-file", rates.Path(), "--splits", "12", "--cost-us", "1000", "--max-parallelism", "24", "--name", jobName},
+			})
+			if err != nil {
+				return err
+			}
+			return c.WaitRunning(ctx, id)
+		},
+	}, nil
 }
 
 // quick is a policy with windows of seconds, fit for watching.

@@ -27,7 +27,7 @@ func run() int {
 	flag.Parse()
 	o.Out = os.Stdout
 	o.View = screen()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := demo.Run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
