@@ -34,6 +34,10 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 	}
 	previous := core.Sample{Clock: in.Clock, RunningSince: in.RunningSince}
 	sample, topology := collect.Sample(m, &previous)
+	for i := range topology.Vertices {
+		v := &topology.Vertices[i]
+		v.Name = spec.Cut(v.Name, maxName)
+	}
 	job.State = m.Status.State
 	out := core.Observation{Sample: sample, Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest}
 	if len(topology.Vertices) > 0 {
@@ -41,10 +45,14 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 			out.Digest, out.Topology = d, &topology
 		}
 	}
-	if config := autoscalerKeys(m.Config); m.Config != nil {
-		if d := digestMap(config); d != in.ConfigDigest {
+	switch config := autoscalerKeys(m.Config); {
+	case m.Config != nil:
+		if d := configDigest(config); d != in.ConfigDigest {
 			out.ConfigDigest, out.Config = d, config
 		}
+	case in.ConfigDigest == "" && sample.Fault == "":
+		// It may say that the job is not to be changed.
+		out.Sample = collect.Faulty(sample.At, core.ReasonUnreachable, "the job's configuration could not be read yet, and with it its policy")
 	}
 	return out, nil
 }
@@ -57,8 +65,21 @@ func (a *Activities) unreadable(in ObserveInput, job core.JobRef, err error) cor
 	}}
 }
 
-// maxNote bounds a sentence that goes into history.
-const maxNote = 300
+// maxNote bounds a sentence that goes into history, maxName the name of a
+// vertex: Flink chains the names of all its operators.
+const (
+	maxNote = 300
+	maxName = 500
+)
+
+// configDigest tells a configuration without keys of ours from one that was
+// never read.
+func configDigest(config map[string]string) string {
+	if len(config) == 0 {
+		return "none"
+	}
+	return digestMap(config)
+}
 
 // autoscalerKeys picks the keys of a job's own configuration that concern us.
 func autoscalerKeys(config map[string]string) map[string]string {

@@ -276,7 +276,7 @@ func TestPreflightOnOddJobs(t *testing.T) {
 		"never completed, failed, down": {"the time in the note is one that a person can believe", func(p *platform, in *activities.RescaleInput) {
 			p.health.LastCompleted, p.health.LastFailed, in.Wanted = time.Time{}, start, sizes(1, 1)
 		}, core.ReasonCheckpoints, "for 1h0m0s"},
-		"never completed, old, up": {"an up may pass while checkpoints are late (I13)", func(p *platform, _ *activities.RescaleInput) { p.health.LastCompleted = time.Time{} }, "", ""},
+		"never completed, old, up": {"an up may pass while checkpoints are late, and says so (I13)", func(p *platform, _ *activities.RescaleInput) { p.health.LastCompleted = time.Time{} }, "", "for 1h0m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -340,5 +340,59 @@ func TestAnOutageDoesNotForgetThePolicy(t *testing.T) {
 		if err != nil || got.Digest != "d" || got.ConfigDigest != "c" {
 			t.Errorf("%s: digests %q and %q, error %v", method, got.Digest, got.ConfigDigest, err)
 		}
+	}
+}
+
+// unread is a cluster that does not show a job's configuration.
+type unread struct {
+	*platform
+	config map[string]string
+}
+
+func (u unread) Measure(ctx context.Context, job core.JobRef, pick core.Picker) (core.Measurement, error) {
+	m, err := u.platform.Measure(ctx, job, pick)
+	m.Config = u.config
+	return m, err
+}
+
+// TestAPolicyThatWasNeverReadHolds: it may say that the job is not to be
+// changed.
+func TestAPolicyThatWasNeverReadHolds(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		known  string
+		config map[string]string
+		fault  core.Reason
+		digest string
+	}{
+		"never read": {"nobody knows the job's policy", "", nil, core.ReasonUnreachable, ""},
+		"read once":  {"the last one known still counts", "c", nil, "", "c"},
+		"empty":      {"known to say nothing", "", map[string]string{"rest.port": "8081"}, "", "none"},
+		"emptied":    {"what it said is withdrawn", "c", map[string]string{}, "", "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := oddEnvironment(t, unread{newPlatform(), tt.config}, finder{})
+			v, err := env.ExecuteActivity(activities.NameObserve, activities.ObserveInput{Key: key(), Target: target(), ConfigDigest: tt.known})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got core.Observation
+			if err := v.Get(&got); err != nil || got.Sample.Fault != tt.fault || got.ConfigDigest != tt.digest || len(got.Config) != 0 {
+				t.Errorf("%s: fault %q (%s), digest %q, config %v, %v", tt.reason, got.Sample.Fault, got.Sample.Note, got.ConfigDigest, got.Config, err)
+			}
+		})
+	}
+}
+
+// TestALongVertexNameIsCut is I10: 300 of them are kept.
+func TestALongVertexNameIsCut(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	p.status.Topology.Vertices[1].Name = strings.Repeat("map -> ", 1000)
+	got, err := call[core.Observation](t, p, activities.NameObserve, activities.ObserveInput{Key: key(), Target: target()})
+	if err != nil || got.Topology == nil || len(got.Topology.Vertices[1].Name) > 500 {
+		t.Errorf("%+v, %v", got.Topology, err)
 	}
 }

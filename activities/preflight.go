@@ -57,7 +57,8 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		return Preflight{}, err
 	}
 	shrinks := shrinks(status.Topology, in.Wanted)
-	if r, note := unhealthy(health, status, in, shrinks); r != "" {
+	r, note := unhealthy(health, status, in, shrinks)
+	if r != "" {
 		return no(r, "%s", note), nil
 	}
 	if shrinks && in.Cause != core.ReasonOverride {
@@ -66,7 +67,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		}
 	}
 	return Preflight{
-		Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: held.Want(in.Wanted), LastError: health.LastError,
 	}, nil
 }
@@ -116,7 +117,8 @@ const (
 	lateAtLeast = time.Minute
 )
 
-// unhealthy judges whether a restart now would lose state or progress (I13).
+// unhealthy judges whether a restart now would lose state or progress (I13). A
+// note without a reason tells of late checkpoints that do not forbid it.
 func unhealthy(h core.JobHealth, s core.JobStatus, in RescaleInput, shrinks bool) (core.Reason, string) {
 	if !h.Checkpointing {
 		if in.NoCheckpoints {
@@ -138,10 +140,14 @@ func unhealthy(h core.JobHealth, s core.JobStatus, in RescaleInput, shrinks bool
 	if failing && storageTrouble(h.FailureNote) {
 		return core.ReasonStorage, "the newest checkpoint failed: " + h.FailureNote
 	}
-	if (failing || late) && shrinks && in.Cause != core.ReasonOverride {
-		return core.ReasonCheckpoints, fmt.Sprintf("no checkpoint completed for %s", without.Round(time.Second))
+	if !failing && !late {
+		return "", ""
 	}
-	return "", ""
+	note := fmt.Sprintf("no checkpoint completed for %s", without.Round(time.Second))
+	if shrinks && in.Cause != core.ReasonOverride {
+		return core.ReasonCheckpoints, note
+	}
+	return "", note
 }
 
 // stillFresh proves that no TaskManager hangs: a frozen one lets the clock of

@@ -92,7 +92,7 @@ type RescaleInput struct {
 }
 
 // Preflight is the answer of the preflight check. With a Reason, nothing may
-// be written.
+// be written; a Note without one is to be told with the outcome.
 type Preflight struct {
 	Reason core.Reason `json:"reason,omitempty"`
 	Note   string      `json:"note,omitempty"`
