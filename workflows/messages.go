@@ -30,6 +30,9 @@ type message struct {
 // maxMessage bounds a message: anything longer is no order of a person.
 const maxMessage = 64 << 10
 
+// A replay decodes every message again: what is accepted or refused, the rules
+// of durations included, is part of what must not change without a version.
+
 // decode reads a message strictly: every problem at once. No payload at all is
 // an order without fields, which pause, resume, clear-override and
 // evaluate-now take.

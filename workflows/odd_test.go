@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
@@ -369,6 +370,63 @@ func TestFindMayFailAtTheStart(t *testing.T) {
 	w.at(10*time.Minute, func() {
 		if s := w.status(t); w.writes != 1 || s.LastRescale.Attempt != 9 {
 			t.Errorf("writes %d, last %+v", w.writes, s.LastRescale)
+		}
+		w.env.CancelWorkflow()
+	})
+	w.start(input())
+}
+
+// TestARescaleThatCannotStartIsTriedAgain: the server refuses a second open
+// one. That is a hold, and asked about again in the next cycle.
+func TestARescaleThatCannotStartIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want = 4
+	const whatever = "mock.Anything" // the test environment's only way to fail a start
+	w.env.OnWorkflow(workflows.RescaleName, whatever, whatever).Return(core.Outcome{}, testsuite.ErrMockStartChildWorkflowFailed)
+	w.at(5*time.Minute, func() {
+		s, h := w.status(t), w.history(t)
+		if s.Reason != core.ReasonRescaleOpen || s.Rescale != nil || w.observed < 4 || w.observed > 7 || len(h.Decisions) != 1 || len(h.Rescales) != 0 {
+			t.Errorf("reason %s, open %+v, %d looks, history %+v", s.Reason, s.Rescale, w.observed, h)
+		}
+		w.env.CancelWorkflow()
+	})
+	w.start(input())
+	var cancelled *temporal.CanceledError
+	if err := w.env.GetWorkflowError(); !errors.As(err, &cancelled) {
+		t.Errorf("the end is %v", err)
+	}
+}
+
+// TestAJobThatIsBackSoonIsSeenSoon: a JobManager that restarts does not answer
+// for a while, then has no job for a moment.
+func TestAJobThatIsBackSoonIsSeenSoon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.at(90*time.Second, func() { w.set(func() { w.fault = core.ReasonUnreachable }) })
+	w.at(15*time.Minute, func() { w.set(func() { w.fault = core.ReasonJobGone }) })
+	w.at(16*time.Minute+10*time.Second, func() { w.set(func() { w.fault = "" }) })
+	w.at(19*time.Minute, func() {
+		if s := w.status(t); s.State != workflows.Watching {
+			t.Errorf("state %s, the next look at %s", s.State, s.NextEvaluation)
+		}
+		w.env.CancelWorkflow()
+	})
+	w.start(input())
+}
+
+// TestLateCheckpointsAreTold is I13: a change that passes although checkpoints
+// are late has that in its outcome.
+func TestLateCheckpointsAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want = 4
+	w.preflight = func(in activities.RescaleInput) (activities.Preflight, error) {
+		return activities.Preflight{Note: "no checkpoint completed for 5m0s", Before: in.From}, nil
+	}
+	w.at(3*time.Minute, func() {
+		if s := w.status(t); s.LastRescale == nil || !strings.Contains(s.LastRescale.Note, "no checkpoint completed for 5m0s") {
+			t.Errorf("last rescale %+v", s.LastRescale)
 		}
 		w.env.CancelWorkflow()
 	})

@@ -74,7 +74,11 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 		r.end(core.Rejected, activities.ReasonOf(unwritten, core.ReasonUnreachable), "could not be written: "+rootCause(unwritten))
 		return
 	}
-	r.end(got.Kind, got.Reason, got.Note)
+	note := got.Note
+	if pre.Note != "" {
+		note += "; when it began, " + pre.Note
+	}
+	r.end(got.Kind, got.Reason, note)
 }
 
 func (r *rescale) end(k core.OutcomeKind, reason core.Reason, note string) {

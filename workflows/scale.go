@@ -226,8 +226,10 @@ func (l *loop) schedule(ctx workflow.Context) {
 		return
 	}
 	wait := l.s.Interval
-	if l.s.Last.Reason == core.ReasonJobGone {
-		wait = min(wait<<min(l.s.Misses, 16), max(maxGoneWait, wait))
+	if n := len(l.s.Decisions); n > 0 && l.s.Last.Reason == core.ReasonJobGone {
+		// Counted since it is gone: a cluster that did not answer before says
+		// nothing about how soon the job is back.
+		wait = min(wait<<min(l.s.Decisions[n-1].Count, 16), max(maxGoneWait, wait))
 	}
 	if l.s.Cycle == 1 {
 		wait = wait/2 + spread(l.s.Spec.Key.String(), wait/2)
