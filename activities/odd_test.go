@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,18 +84,17 @@ func TestVerifyIsAliveDuringAReadThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlatform()
-		beats := 0
-		var during int
+		var beats, during atomic.Int32
 		o := odd{platform: p, status: func(ctx context.Context) (core.JobStatus, error) {
-			before := beats
+			before := beats.Load()
 			time.Sleep(40 * time.Second) // the bubble's time
 			synctest.Wait()
-			during = beats - before
+			during.Store(beats.Load() - before)
 			return core.JobStatus{}, core.ErrUnreachable
 		}}
 		env := oddEnvironment(t, o, finder{})
 		env.SetTestTimeout(time.Hour)
-		env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats++ })
+		env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
 		v, err := env.ExecuteActivity(activities.NameVerify, verifyInput(p, 30*time.Second))
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestVerifyIsAliveDuringAReadThatHangs(t *testing.T) {
 		if err := v.Get(&got); err != nil || got.Kind != core.Failed || got.Reason != core.ReasonUnreachable {
 			t.Errorf("verdict %+v, %v", got, err)
 		}
-		if during == 0 {
+		if during.Load() == 0 {
 			t.Error("no heartbeat in 40 s of hanging")
 		}
 	})
