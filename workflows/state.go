@@ -14,7 +14,7 @@ import (
 
 // Bounds of what a workflow keeps (I10).
 const (
-	maxWindowBytes = 256 << 10
+	maxWindowBytes = 512 << 10
 	maxDecisions   = 50
 	maxRescales    = 20
 	maxRejected    = 10
