@@ -206,7 +206,7 @@ func TestOrders(t *testing.T) {
 
 	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause)
 	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": "many"}`)
-	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgResume, "--input", `nonsense`)
+	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgResume, "--input", `"nonsense"`)
 	paused := r.await(job, "the pause, and two refusals", func(s workflows.Status) bool { return s.State == workflows.Paused && len(s.Rejected) == 2 })
 	f.rate(2500)
 	r.await(job, "a wish while paused", func(s workflows.Status) bool {
