@@ -21,6 +21,8 @@ type Accepted struct {
 	Problems []core.Problem `json:"problems,omitempty"`
 	// SearchAttributes is true when the worker may set them.
 	SearchAttributes bool `json:"searchAttributes,omitempty"`
+	// CyclesPerRun is when to continue as new, 0 for the workflow's choice.
+	CyclesPerRun int `json:"cyclesPerRun,omitempty"`
 }
 
 // Accept checks the input of a new workflow strictly: every problem at once,
@@ -36,5 +38,5 @@ func (a *Activities) Accept(_ context.Context, in AcceptInput) (Accepted, error)
 			problems = append(problems, core.Problem{Path: "workflow id", Message: fmt.Sprintf("is %q, but for this job it must be %q", in.WorkflowID, spec.ID(out.Key))})
 		}
 	}
-	return Accepted{Spec: out, Problems: problems, SearchAttributes: a.s.SearchAttributes}, nil
+	return Accepted{Spec: out, Problems: problems, SearchAttributes: a.s.SearchAttributes, CyclesPerRun: a.s.CyclesPerRun}, nil
 }

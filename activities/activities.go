@@ -34,6 +34,8 @@ type Settings struct {
 	Now func() time.Time
 	// SearchAttributes is true when they are registered on the namespace.
 	SearchAttributes bool
+	// CyclesPerRun is when a workflow continues as new, 0 for its own choice.
+	CyclesPerRun int
 }
 
 // Activities are all verbs with what they need.

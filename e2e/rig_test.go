@@ -32,7 +32,10 @@ type rig struct {
 }
 
 // rigOptions say how an installation differs from the plain one.
-type rigOptions struct{ attributes bool }
+type rigOptions struct {
+	attributes   bool
+	cyclesPerRun int
+}
 
 // newRig starts everything for a Flink cluster at the given address.
 func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
@@ -40,7 +43,7 @@ func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	r := &rig{t: t, dir: t.TempDir(), proxy: newProxy(t, flinkURL)}
 	var err error
 	r.Stack, err = stack.Start(t.Context(), stack.Options{
-		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes,
+		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes, CyclesPerRun: o.cyclesPerRun,
 		Clusters: map[string]any{"dev": map[string]any{"flink": map[string]any{"url": r.proxy.url, "timeout": "5 s"}}},
 	})
 	must(t, err)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -243,6 +244,31 @@ func TestFaultsHold(t *testing.T) {
 	must(t, err)
 	r.starter("evaluate-now", "dev/"+job)
 	r.await(job, "the job under its new id", func(s workflows.Status) bool { return s.FlinkJobID == id && rests(s) })
+}
+
+// TestNothingIsLostOverContinueAsNew: a burst of orders into a workflow that
+// continues as new every second cycle; each has its effect, once (I9).
+func TestNothingIsLostOverContinueAsNew(t *testing.T) {
+	t.Parallel()
+	const burst = 150
+	c := sim(t, 1200)
+	r := newRig(t, c.URL(), rigOptions{cyclesPerRun: 2})
+	r.start(job, brisk(nil))
+	r.await(job, "a quiet start", rests)
+	for i := range burst {
+		name, order := workflows.MsgPause, map[string]any{"id": fmt.Sprint("order-", i), "for": "1 h", "by": fmt.Sprint("person-", i)}
+		if i%2 == 1 {
+			name, order = workflows.MsgResume, map[string]any{"id": fmt.Sprint("order-", i)}
+		}
+		must(t, r.Client.SignalWorkflow(t.Context(), "flink/dev/"+job, "", name, order))
+	}
+	s := r.await(job, "all orders", func(s workflows.Status) bool { return s.Orders >= burst })
+	after := r.await(job, "two more runs", func(now workflows.Status) bool { return now.Runs > s.Runs+2 })
+	if after.Orders != burst || after.Pause != nil || after.Runs < 5 {
+		t.Errorf("%d orders of %d, pause %v, run %d", after.Orders, burst, after.Pause, after.Runs)
+	}
+	must(t, c.SetLoad(job, flinksim.Constant(3000)))
+	r.await(job, "growth over all these runs", func(s workflows.Status) bool { return size(s) >= 4 && rests(s) })
 }
 
 // TestTerminatedParent: the saga ends by itself, and a workflow started again

@@ -46,7 +46,7 @@ func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.C
 	}
 	return activities.New(activities.Settings{
 		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r,
-		Now: time.Now, SearchAttributes: cfg.SearchAttributes,
+		Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
 	})
 }
 

@@ -102,6 +102,7 @@ func (l *loop) order(ctx workflow.Context, m message) string {
 	}
 	now := workflow.Now(ctx).UTC()
 	text := l.s.apply(m, now)
+	l.s.Orders++
 	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", text)
 	l.hurry(now)
 	l.changed(ctx)

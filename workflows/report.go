@@ -61,7 +61,10 @@ type Status struct {
 	Interval       string         `json:"interval"`
 	Cycle          int            `json:"cycle"`
 	Runs           int            `json:"runs"`
-	Rejected       []Rejected     `json:"rejectedSignals,omitempty"`
+	// Orders counts the messages that were carried out; Rejected holds the
+	// newest signals that could not be.
+	Orders   int        `json:"orders"`
+	Rejected []Rejected `json:"rejectedSignals,omitempty"`
 }
 
 // VertexStatus is one vertex in a Status.
@@ -95,7 +98,7 @@ func (s *State) status() Status {
 		Cluster: s.Spec.Key.Cluster, Job: s.Spec.Key.Job, State: s.health(), Reason: s.Last.Reason, Note: s.Last.Note,
 		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
 		Pause: s.Pause, Override: s.Override, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
-		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Rejected: s.Rejected,
+		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Rejected: s.Rejected,
 	}
 	if n := len(s.Decisions); n > 0 {
 		out.Since = s.Decisions[n-1].At

@@ -73,7 +73,7 @@ func (l *loop) begin(ctx workflow.Context, raw converter.RawValue) error {
 	}
 	now := workflow.Now(ctx).UTC()
 	l.s.Version, l.s.Runs, l.s.StartedAt, l.s.NextAt = 1, 1, now, now
-	l.s.Spec, l.s.SearchAttributes = accepted.Spec, accepted.SearchAttributes
+	l.s.Spec, l.s.SearchAttributes, l.s.CyclesPerRun = accepted.Spec, accepted.SearchAttributes, accepted.CyclesPerRun
 	l.s.Interval, l.s.Backoff = defaultInterval, defaultInterval
 	return l.adopt(ctx)
 }
@@ -313,7 +313,10 @@ func (l *loop) full(ctx workflow.Context) bool {
 	if l.s.Open != nil {
 		return false
 	}
-	limit := cyclesPerRun + int(spread(l.s.Spec.Key.String(), cyclesSpread))
+	limit := l.s.CyclesPerRun
+	if limit == 0 {
+		limit = cyclesPerRun + int(spread(l.s.Spec.Key.String(), cyclesSpread))
+	}
 	return l.cycles >= limit || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 

@@ -34,6 +34,7 @@ type State struct {
 	// Spec is what the operator asked for.
 	Spec             spec.Spec `json:"spec"`
 	SearchAttributes bool      `json:"searchAttributes,omitempty"`
+	CyclesPerRun     int       `json:"cyclesPerRun,omitempty"`
 	StartedAt        time.Time `json:"startedAt"`
 	// Cycle counts the evaluations of this job's life, Runs its workflow runs.
 	Cycle int `json:"cycle"`
@@ -71,6 +72,8 @@ type State struct {
 	Override *core.Override `json:"override,omitempty"`
 	Rejected []Rejected     `json:"rejected,omitempty"`
 	Messages []string       `json:"messages,omitempty"`
+	// Orders counts the messages that were carried out.
+	Orders int `json:"orders,omitempty"`
 
 	// Timing, from the policy of the last decision.
 	Interval      time.Duration `json:"interval"`

@@ -61,6 +61,10 @@ type Limits struct {
 	// CachedWorkflows is how many workflows are kept in memory (60 KB each);
 	// one that is not is replayed when it is needed.
 	CachedWorkflows int
+	// CyclesPerRun is after how many cycles a workflow continues as new, to
+	// keep its history short; 0 for 250 to 350, spread over the jobs. It holds
+	// for workflows that are started from then on.
+	CyclesPerRun int
 	// StopTimeout is how long a worker that ends lets its activities finish.
 	StopTimeout time.Duration
 }

@@ -50,7 +50,7 @@ func (d *decoder) config(raw map[string]any) Config {
 	if cfg.HTTP.Listen != Off {
 		d.address("http.listen", cfg.HTTP.Listen, "127.0.0.1:9099, or off")
 	}
-	d.limits(root.sub("limits", "workflowTasks", "activities", "localActivities", "cachedWorkflows", "stopTimeout"), &cfg.Limits)
+	d.limits(root.sub("limits", "workflowTasks", "activities", "localActivities", "cachedWorkflows", "cyclesPerRun", "stopTimeout"), &cfg.Limits)
 	cfg.Clusters = d.clusters(root.values["clusters"])
 	return cfg
 }
@@ -80,6 +80,7 @@ func (d *decoder) limits(s section, l *Limits) {
 	s.integer("activities", &l.Activities, 1)
 	s.integer("localActivities", &l.LocalActivities, 1)
 	s.integer("cachedWorkflows", &l.CachedWorkflows, 0)
+	s.integer("cyclesPerRun", &l.CyclesPerRun, 0)
 	s.duration("stopTimeout", &l.StopTimeout, MinStopTimeout)
 }
 

@@ -83,6 +83,7 @@ func settings() []setting {
 		{path: "limits.activities", env: []string{"FLINKSCALER_LIMITS_ACTIVITIES"}, kind: integer},
 		{path: "limits.localActivities", env: []string{"FLINKSCALER_LIMITS_LOCAL_ACTIVITIES"}, kind: integer},
 		{path: "limits.cachedWorkflows", env: []string{"FLINKSCALER_LIMITS_CACHED_WORKFLOWS"}, kind: integer},
+		{path: "limits.cyclesPerRun", env: []string{"FLINKSCALER_LIMITS_CYCLES_PER_RUN"}, kind: integer},
 		{path: "limits.stopTimeout", env: []string{"FLINKSCALER_LIMITS_STOP_TIMEOUT"}},
 	}
 }

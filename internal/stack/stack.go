@@ -35,6 +35,8 @@ type Options struct {
 	UI bool
 	// Attributes has the worker set search attributes, which are registered.
 	Attributes bool
+	// CyclesPerRun is when workflows continue as new, 0 for their own choice.
+	CyclesPerRun int
 }
 
 // Stack is a running installation.
@@ -93,6 +95,7 @@ func (s *Stack) startWorker() error {
 	config, err := yaml.Marshal(map[string]any{
 		"http":             map[string]any{"listen": listen},
 		"searchAttributes": s.o.Attributes,
+		"limits":           map[string]any{"cyclesPerRun": s.o.CyclesPerRun},
 		"clusters":         s.o.Clusters,
 	})
 	if err != nil {
