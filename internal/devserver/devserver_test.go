@@ -59,9 +59,9 @@ func TestAKilledServerGoesOn(t *testing.T) {
 	if s.PID() == pid || s.Address() != address {
 		t.Errorf("process %d at %s, then %d at %s; want another one at the same address", pid, address, s.PID(), s.Address())
 	}
-	found, err := dial(t, s).DescribeWorkflowExecution(t.Context(), "w", run.GetRunID())
+	found, err := dial(t, s).DescribeWorkflow(t.Context(), "w", run.GetRunID())
 	must(t, err)
-	if got := found.GetWorkflowExecutionInfo().GetType().GetName(); got != "Wait" {
+	if got := found.RawResponse.GetWorkflowExecutionInfo().GetType().GetName(); got != "Wait" {
 		t.Errorf("it is a %q", got)
 	}
 }
