@@ -49,6 +49,8 @@ func TestRecordHistories(t *testing.T) {
 	w.refused(c)
 	w.gone(c)
 	w.cancelled()
+	w.adopted()
+	w.continued()
 	b, err = json.MarshalIndent(w.list, "", "  ")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
@@ -151,4 +153,33 @@ func (w *recorder) cancelled() {
 	w.r.starter("stop", "dev/"+job, "--yes")
 	must(w.t, w.r.ended(scaleID))
 	w.save(scaleID, "cancelled", "a workflow that was cancelled")
+}
+
+// adopted is a workflow that is started while a rescale of its predecessor is
+// open.
+func (w *recorder) adopted() {
+	w.r.start(job, brisk(nil))
+	w.r.await(job, "a quiet start", rests)
+	reached, release := make(chan struct{}), make(chan struct{})
+	w.r.proxy.hook(func() { close(reached); <-release }, nil)
+	w.r.starter("override", "dev/"+job, "--parallelism", "3")
+	<-reached
+	w.r.tctl("workflow", "terminate", "--wid", scaleID, "--reason", "test")
+	w.r.start(job, brisk(nil))
+	w.r.await(job, "the open rescale to be adopted", func(s workflows.Status) bool { return s.Rescale != nil })
+	close(release)
+	w.r.await(job, "its outcome", func(s workflows.Status) bool { return s.LastRescale != nil && s.Rescale == nil && rests(s) })
+	w.save(scaleID, "adopted", "a workflow that adopts the open rescale of the one before")
+}
+
+// continued is a run that began by continue-as-new.
+func (w *recorder) continued() {
+	c := sim(w.t, 1200)
+	w.r = newRig(w.t, c.URL(), rigOptions{attributes: true, cyclesPerRun: 12})
+	w.r.start(job, brisk(nil))
+	w.r.starter("override", "dev/"+job, "--parallelism", "3")
+	w.r.await(job, "a second run", func(s workflows.Status) bool { return s.Runs == 2 && s.Override != nil })
+	w.r.starter("clear-override", "dev/"+job)
+	w.r.await(job, "a smaller size", func(s workflows.Status) bool { return size(s) <= 2 && rests(s) })
+	w.save(scaleID, "continued", "a run that goes on from the state of the run before, with an override in it")
 }
