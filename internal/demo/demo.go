@@ -112,7 +112,7 @@ func (d *demo) start(ctx context.Context) error {
 		return err
 	}
 	d.tide.set = d.flink.set
-	if err := d.tide.begin(time.Now()); err != nil {
+	if err := d.tide.begin(time.Now(), quiet); err != nil {
 		return err
 	}
 	d.say("starting the workflow %s ...", spec.ID(key()))

@@ -17,7 +17,7 @@ func TestTheTideTurns(t *testing.T) {
 	var rate float64
 	tide := tide{set: func(perSecond float64) error { rate = perSecond; return nil }}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := tide.begin(start); err != nil {
+	if err := tide.begin(start, quiet); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -27,11 +27,11 @@ func TestTheTideTurns(t *testing.T) {
 		rate   float64
 		says   string
 	}{
-		{0, sized(0), "nothing is known", quiet, "800 records/s, quiet until the job is known"},
+		{0, sized(0), "nothing is known", quiet, "800 records/s, quiet until the job has shrunk"},
 		{10 * time.Second, sized(2), "it begins with the size for the quiet time", quiet, "800 records/s, quiet for 8 s more"},
 		{18 * time.Second, sized(2), "quiet was seen", rush, "2600 records/s, a rush until the job has grown"},
-		{40 * time.Second, busy, "it is growing", rush, "2600 records/s, a rush until the job has grown"},
-		{45 * time.Second, sized(4), "it has grown", rush, "2600 records/s, a rush for 8 s more"},
+		{35 * time.Second, busy, "it is growing", rush, "2600 records/s, a rush until the job has grown"},
+		{45 * time.Second, sized(3), "it has grown", rush, "2600 records/s, a rush for 8 s more"},
 		{50 * time.Second, sized(4), "the backlog shrinks", rush, "2600 records/s, a rush for 3 s more"},
 		{53 * time.Second, sized(4), "the rush was seen", quiet, "800 records/s, quiet until the job has shrunk"},
 		{112 * time.Second, sized(4), "it is pinned by hand", quiet, "800 records/s, quiet until the job has shrunk"},

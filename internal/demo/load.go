@@ -8,12 +8,12 @@ import (
 	"flinkscaler/workflows"
 )
 
-// The rates of the demo, in records/s. One subtask of the vertex that does the
-// work handles 1,000: the rush needs four of them at the target of the policy,
-// the quiet time two.
+// The rates of the demo, in records/s. At the target of the policy the rush
+// needs four subtasks of the vertex that does the work, the quiet time two.
 const (
-	quiet = 800.0
-	rush  = 2600.0
+	quiet   = 800.0
+	rush    = 2600.0
+	perTask = 1000.0
 )
 
 // linger is how long the load stays after the job was made to fit: so long one
@@ -32,17 +32,13 @@ type tide struct {
 
 	rate  float64
 	began time.Time
-	// size is the job's at the beginning of the phase, 0 when it was unknown.
-	size int
-	// fits is since when the size is that of the phase.
+	// fits is since when the job's size is right for the phase.
 	fits time.Time
 }
 
-// begin begins with the quiet time.
-func (t *tide) begin(now time.Time) error { return t.turn(now, quiet, 0) }
-
-func (t *tide) turn(now time.Time, rate float64, size int) error {
-	t.rate, t.began, t.size, t.fits = rate, now, size, time.Time{}
+// begin begins a phase; the first one is quiet.
+func (t *tide) begin(now time.Time, rate float64) error {
+	t.rate, t.began, t.fits = rate, now, time.Time{}
 	return t.set(rate)
 }
 
@@ -55,23 +51,18 @@ func (t *tide) look(now time.Time, s workflows.Status) error {
 		return nil
 	}
 	if t.rate == rush {
-		return t.turn(now, quiet, s.Parallelism)
+		return t.begin(now, quiet)
 	}
-	return t.turn(now, rush, s.Parallelism)
+	return t.begin(now, rush)
 }
 
-// fitting is true when the job was rescaled as the phase wants it; it starts
-// with the size for the quiet time.
+// fitting is true when the job is large enough for a rush, or too small for one
+// when there is none.
 func (t *tide) fitting(s workflows.Status) bool {
-	switch {
-	case s.Parallelism == 0 || s.Rescale != nil:
+	if s.Parallelism == 0 || s.Rescale != nil {
 		return false
-	case t.size == 0:
-		return true
-	case t.rate == rush:
-		return s.Parallelism > t.size
 	}
-	return s.Parallelism < t.size
+	return (float64(s.Parallelism)*perTask >= rush) == (t.rate == rush)
 }
 
 // say says what arrives, and until when.
@@ -80,11 +71,8 @@ func (t *tide) say(now time.Time) string {
 	if t.rate == rush {
 		name, until = "a rush", "until the job has grown"
 	}
-	switch {
-	case !t.fits.IsZero():
+	if !t.fits.IsZero() {
 		until = "for " + view.Duration(max(0, linger-now.Sub(t.fits)).Round(time.Second)) + " more"
-	case t.size == 0:
-		until = "until the job is known"
 	}
 	return fmt.Sprintf("%.0f records/s, %s %s", t.rate, name, until)
 }
