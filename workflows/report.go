@@ -223,7 +223,7 @@ func (s *State) details() string {
 		lines = append(lines, fmt.Sprintf("- next evaluation %s, every %s", clock(st.NextEvaluation), s.Interval))
 	}
 	// The Web UI cuts off the end of the last paragraph.
-	return strings.Join(append(lines, "", "&nbsp;"), "\n")
+	return strings.Join(append(lines, "", "\u00a0"), "\n")
 }
 
 // maxDetailRows keeps the details readable for large jobs.
