@@ -32,7 +32,9 @@ func HealthOf(c JobContext, d Decision) Health {
 	}
 	switch d.Reason {
 	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonWithinTarget, ReasonAtLimit, ReasonStabilizing,
-		ReasonWindowNotFull, ReasonDownDelayed, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen:
+		ReasonWindowNotFull, ReasonDownDelayed, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
+		// It runs again: every rescale and recovery ends like that.
+		ReasonJobRestarted:
 		return Watching
 	}
 	return Blocked

@@ -20,6 +20,7 @@ func TestHealthOf(t *testing.T) {
 		"one miss":               {"a restart takes a look or two", core.JobContext{Window: []core.Sample{good, bad}}, core.ReasonNoLeader, core.Watching},
 		"two misses":             {"now it needs a person", core.JobContext{Window: []core.Sample{good, bad, bad}}, core.ReasonNoLeader, core.Blocked},
 		"one miss, other reason": {"a bad policy is no miss", core.JobContext{Window: []core.Sample{good, bad}}, core.ReasonPolicyInvalid, core.Blocked},
+		"just restarted":         {"the end of every rescale, whatever was missed before", core.JobContext{Window: []core.Sample{bad, {Fault: core.ReasonJobRestarted}}}, core.ReasonJobRestarted, core.Watching},
 		"gone":                   {"also when paused", core.JobContext{Window: []core.Sample{bad}, Pause: &core.Pause{}}, core.ReasonJobGone, core.JobGone},
 		"paused":                 {"an order", core.JobContext{Window: []core.Sample{bad, bad}, Pause: &core.Pause{}}, core.ReasonNoLeader, core.Paused},
 		"rescaling":              {"whatever else", core.JobContext{RescaleOpen: true, Pause: &core.Pause{}}, core.ReasonPaused, core.Rescaling},

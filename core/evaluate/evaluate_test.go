@@ -271,6 +271,24 @@ func TestBusyTimeAndRate(t *testing.T) {
 	}
 }
 
+// TestBusyTimeThatGoesBack: a total that shrinks a little is no negative work,
+// and no negative rate comes of it.
+func TestBusyTimeThatGoesBack(t *testing.T) {
+	t.Parallel()
+	var line series
+	for i, total := range []float64{10000, 9990} {
+		v := op("v", 0, 0, 0)
+		v.BusyTotal = core.Read(total)
+		line = append(line, point{at: epoch().Add(time.Duration(i) * time.Second), v: v, ok: true})
+	}
+	if got := line.busyMs(1, policy.AggregateAvg); got != 0 {
+		t.Errorf("busy %v; want 0", got)
+	}
+	if got := busyRate(1000, line.busyMs(1, policy.AggregateAvg)); !math.IsInf(got, 1) {
+		t.Errorf("true rate %v; want no bound", got)
+	}
+}
+
 func TestProcessed(t *testing.T) {
 	t.Parallel()
 	gauge := func(in, perSecond float64) core.VertexSample {

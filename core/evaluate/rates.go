@@ -43,10 +43,12 @@ func load(v core.VertexSample, by policy.Aggregator) core.Reading {
 	return busy.Map(func(ms float64) float64 { return core.Round3(max(0, ms) / 1000) })
 }
 
-// busyMs is the mean of busy time in ms per second over the window.
+// busyMs is the mean of busy time in ms per second over the window, never
+// negative: Flink derives it from what is left of a second, and on a nearly
+// idle source its total was seen to go back a little.
 func (s series) busyMs(parallelism int, by policy.Aggregator) float64 {
 	if by == policy.AggregateAvg {
-		return s.rate(busyTotal) / float64(parallelism)
+		return max(0, s.rate(busyTotal)) / float64(parallelism)
 	}
 	return float64(s.mean(func(v core.VertexSample) core.Reading { return load(v, by) }) * 1000)
 }

@@ -39,10 +39,12 @@ func settle(d *core.VertexDecision, e evaluate.Vertex, delays *stabilize.Delays,
 		d.Why = core.ReasonScaleUp
 	case d.Wanted == d.From:
 		delays.Clear(d.ID)
-		// Without a step it is the smallest size that does the work: one
-		// subtask that is nearly idle is well, not limited.
-		if d.Outside && len(d.Steps) > 0 {
+		switch {
+		case d.Outside && len(d.Steps) > 0:
 			d.Why = core.ReasonAtLimit
+		case d.Outside && d.Note == "":
+			// One subtask that is nearly idle is well, not limited.
+			d.Note = "no smaller size does the work"
 		}
 	case e.Gap != "":
 		// I1: what is not known must not make anything smaller. The delay
