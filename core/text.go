@@ -95,6 +95,9 @@ func (v VertexDecision) text(w *page, t Topology) {
 	if f := v.formula(); f != "" {
 		w.line(2, f)
 	}
+	if v.Outside && v.Why == ReasonWithinTarget && v.From == v.Wanted && len(v.Steps) == 0 {
+		w.line(2, "no smaller size does the work")
+	}
 	for i, s := range v.Steps {
 		if i == 0 && s.By == "formula" {
 			continue

@@ -39,12 +39,10 @@ func settle(d *core.VertexDecision, e evaluate.Vertex, delays *stabilize.Delays,
 		d.Why = core.ReasonScaleUp
 	case d.Wanted == d.From:
 		delays.Clear(d.ID)
-		switch {
-		case d.Outside && len(d.Steps) > 0:
+		// Without a step no smaller size does the work: one subtask that is
+		// nearly idle is well, not limited.
+		if d.Outside && len(d.Steps) > 0 {
 			d.Why = core.ReasonAtLimit
-		case d.Outside && d.Note == "":
-			// One subtask that is nearly idle is well, not limited.
-			d.Note = "no smaller size does the work"
 		}
 	case e.Gap != "":
 		// I1: what is not known must not make anything smaller. The delay
