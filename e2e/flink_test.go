@@ -320,14 +320,17 @@ func TestTaskManagerLost(t *testing.T) {
 	// A short catch-up and no delay: the eagerest policy to go down.
 	eager := quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"})
 	for name, tt := range map[string]struct {
+		// web is Flink's web.timeout: some kills freeze all metrics for that
+		// long, and a hung one does until it goes on.
+		web  time.Duration
 		hurt func(*flinklocal.Process) error
 		heal func(*testing.T, *flinklocal.Process)
 	}{
-		"killed": {(*flinklocal.Process).Kill, func(t *testing.T, p *flinklocal.Process) { must(t, p.Restart(t.Context())) }},
-		"hung":   {(*flinklocal.Process).Stop, func(t *testing.T, p *flinklocal.Process) { must(t, p.Cont()) }},
+		"killed": {20 * time.Second, (*flinklocal.Process).Kill, func(t *testing.T, p *flinklocal.Process) { must(t, p.Restart(t.Context())) }},
+		"hung":   {10 * time.Minute, (*flinklocal.Process).Stop, func(t *testing.T, p *flinklocal.Process) { must(t, p.Cont()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 2, WebTimeout: 10 * time.Minute, Config: map[string]string{"heartbeat.timeout": "60000"}})
+			f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 2, WebTimeout: tt.web, Config: map[string]string{"heartbeat.timeout": "60000"}})
 			f.rate(2000)
 			f.submit(2, "1000")
 			r := newRig(t, f.URL(), rigOptions{})
