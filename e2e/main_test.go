@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,15 +16,9 @@ import (
 // tools are the programs under test and those that operators use.
 type tools struct{ worker, starter, temporal, tctl string }
 
-var (
-	bin    tools
-	record = flag.Bool("record", false, "record golden histories for the replay test")
-)
+var bin tools
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(run(m))
-}
+func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "flinkscaler-e2e-")

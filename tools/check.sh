@@ -42,14 +42,14 @@ scripts() {
 
 vet() {
   local tags code=0
-  for tags in "" integration e2e; do go vet -tags "$tags" ./... || { echo "with tags \"$tags\""; code=1; }; done
+  for tags in "" integration e2e integration,record e2e,record; do go vet -tags "$tags" ./... || { echo "with tags \"$tags\""; code=1; }; done
   return $code
 }
 
 static() {
   tool staticcheck honnef.co/go/tools honnef.co/go/tools/cmd/staticcheck || return 1
   # One matrix: what only one of the tags uses is not unused.
-  printf 'plain:\nintegration: -tags=integration\ne2e: -tags=e2e\n' | "$tool" -matrix ./...
+  printf 'plain:\nintegration: -tags=integration\ne2e: -tags=e2e\nhistories: -tags=integration,record\nanswers: -tags=e2e,record\n' | "$tool" -matrix ./...
 }
 
 # Workflow code that would not replay: clocks, random numbers, maps in any order.

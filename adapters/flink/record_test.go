@@ -1,11 +1,10 @@
-//go:build e2e
+//go:build e2e && record
 
 package flink_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,8 +21,6 @@ import (
 	"flinkscaler/internal/flinklocal"
 )
 
-var record = flag.Bool("record", false, "record answers of the versions in FLINK_VERSIONS into testdata")
-
 // recorder writes answers as they come, but for what belongs to a machine and
 // for long lists.
 type recorder struct {
@@ -35,11 +32,8 @@ type recorder struct {
 
 // TestRecord makes testdata/<version> anew:
 //
-//	FLINK_VERSIONS="2.3.0 1.20.5 1.18.1" go test -tags e2e -run TestRecord ./adapters/flink -args -record
+//	FLINK_VERSIONS="2.3.0 1.20.5 1.18.1" go test -tags e2e,record -run TestRecord ./adapters/flink
 func TestRecord(t *testing.T) {
-	if !*record {
-		t.Skip("records only with -record")
-	}
 	for _, version := range flinkVersions() {
 		t.Run(version, func(t *testing.T) {
 			into := filepath.Join("testdata", version)
