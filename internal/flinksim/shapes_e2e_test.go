@@ -371,10 +371,19 @@ func idsAreReal(t *testing.T, real, sim string, realJob, simJob jobAt) {
 	} {
 		have := list(real, at(realJob))
 		ours := list(sim, at(simJob))
+		have = slices.DeleteFunc(have, secondName)
 		slices.Sort(have)
 		slices.Sort(ours)
 		if diff := cmp.Diff(have, ours); diff != "" {
 			t.Errorf("metrics of the %s (-Flink +simulator):\n%s", name, diff)
 		}
 	}
+}
+
+// secondName is true for an id that a real Flink shows now and then. A sink
+// writer's counters of records and bytes have two names each; the TaskManager's
+// query service knows one name per counter, the one registered last: nearly
+// always ...Send.
+func secondName(id string) bool {
+	return id == "sink__Writer.numRecordsOut" || id == "sink__Writer.numBytesOut"
 }
