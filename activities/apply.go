@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/temporal"
 
 	"flinkscaler/core"
 )
@@ -82,7 +81,7 @@ func (w *write) run(ctx context.Context, platform Platform) (already bool, err e
 	err = platform.Want(ctx, w.in.Job, w.in.Wish)
 	switch {
 	case err == nil:
-	case errors.Is(err, core.ErrBusy), matchesFinal(err):
+	case errors.Is(err, core.ErrBusy), isFinal(err):
 		w.note(ctx, doubt) // this one was not taken
 	default:
 		// It may have been taken: the next attempt reads first and finds out.
@@ -100,12 +99,10 @@ var errForeign = fmt.Errorf("%w: somebody else changed them since they were chec
 func (w *write) fail(err error) error {
 	typ, foreign := ErrTypeMaybeWritten, errors.Is(err, errForeign)
 	switch {
-	case !foreign && (!w.sent || !matchesFinal(err)):
+	case !foreign && (!w.sent || !isFinal(err)):
 		return toTemporal(err)
 	case !w.sent:
 		typ = ErrTypeRefused
 	}
-	return temporal.NewApplicationErrorWithOptions(err.Error(), typ, temporal.ApplicationErrorOptions{
-		NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
-	})
+	return finalError(err, typ)
 }

@@ -34,21 +34,40 @@ var final = []struct { //nolint:gochecknoglobals // a constant table
 	{core.ErrUnauthorized, ErrTypeUnauthorized},
 }
 
-// toTemporal is the only place that turns a failure into a Temporal error:
-// retryable or not, with a stable type, and quiet where it is expected.
+// finalType gives the type of a failure on which a retry is useless; false for
+// any other.
+func finalType(err error) (string, bool) {
+	for _, m := range final {
+		if errors.Is(err, m.err) {
+			return m.typ, true
+		}
+	}
+	return "", false
+}
+
+// isFinal is true for a failure on which a retry is useless.
+func isFinal(err error) bool {
+	_, ok := finalType(err)
+	return ok
+}
+
+// toTemporal turns a failure into a Temporal error: retryable or not, with a stable type, and quiet where it is expected.
 func toTemporal(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, m := range final {
-		if errors.Is(err, m.err) {
-			return temporal.NewApplicationErrorWithOptions(err.Error(), m.typ, temporal.ApplicationErrorOptions{
-				NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
-			})
-		}
+	if typ, ok := finalType(err); ok {
+		return finalError(err, typ)
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), ErrTypeTryAgain, temporal.ApplicationErrorOptions{
 		NextRetryDelay: retryDelay(err), Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
+	})
+}
+
+// finalError says no for good, with the reason in its details.
+func finalError(err error, typ string) error {
+	return temporal.NewApplicationErrorWithOptions(err.Error(), typ, temporal.ApplicationErrorOptions{
+		NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
 	})
 }
 
@@ -79,13 +98,4 @@ func ReasonOf(err error, otherwise core.Reason) core.Reason {
 func IsFinal(err error) bool {
 	var app *temporal.ApplicationError
 	return errors.As(err, &app) && app.NonRetryable() && app.Type() != ErrTypeMaybeWritten
-}
-
-func matchesFinal(err error) bool {
-	for _, m := range final {
-		if errors.Is(err, m.err) {
-			return true
-		}
-	}
-	return false
 }

@@ -7,10 +7,10 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
-	"strings"
 
 	"flinkscaler/core"
 	"flinkscaler/core/collect"
+	"flinkscaler/core/policy"
 	"flinkscaler/core/spec"
 )
 
@@ -45,7 +45,7 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 			out.Digest, out.Topology = d, &topology
 		}
 	}
-	switch config := autoscalerKeys(m.Config); {
+	switch config := policy.Own(m.Config); {
 	case m.Config != nil:
 		if d := configDigest(config); d != in.ConfigDigest {
 			out.ConfigDigest, out.Config = d, config
@@ -60,9 +60,10 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 // unreadable keeps the digests: what is known of the job stays known, its
 // policy above all, until something else is read.
 func (a *Activities) unreadable(in ObserveInput, job core.JobRef, err error) core.Observation {
-	return core.Observation{Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest, Sample: core.Sample{
-		At: a.s.Now().UTC(), Fault: core.ReasonFor(err), Note: spec.Cut(err.Error(), maxNote),
-	}}
+	return core.Observation{
+		Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest,
+		Sample: collect.Faulty(a.s.Now().UTC(), core.ReasonFor(err), spec.Cut(err.Error(), maxNote)),
+	}
 }
 
 // maxNote bounds a sentence that goes into history, maxName the name of a
@@ -79,17 +80,6 @@ func configDigest(config map[string]string) string {
 		return "none"
 	}
 	return digestMap(config)
-}
-
-// autoscalerKeys picks the keys of a job's own configuration that concern us.
-func autoscalerKeys(config map[string]string) map[string]string {
-	out := map[string]string{}
-	for k, v := range config {
-		if strings.HasPrefix(k, "job.autoscaler.") || strings.HasPrefix(k, "kubernetes.operator.job.autoscaler.") {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // digestMap is a short stable fingerprint of a map.

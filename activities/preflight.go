@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -68,7 +67,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	}
 	return Preflight{
 		Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
-		Held: held, Wish: held.Want(in.Wanted), LastError: health.LastError,
+		Held: held, Wish: held.Want(in.Wanted),
 	}, nil
 }
 
@@ -181,10 +180,8 @@ func no(r core.Reason, format string, args ...any) Preflight {
 
 // refuseOrRetry turns what is final into an answer and the rest into an error.
 func refuseOrRetry(err error) (Preflight, error) {
-	for _, m := range final {
-		if errors.Is(err, m.err) {
-			return no(core.ReasonFor(err), "%s", err.Error()), nil
-		}
+	if isFinal(err) {
+		return no(core.ReasonFor(err), "%s", err.Error()), nil
 	}
 	return Preflight{}, toTemporal(err)
 }

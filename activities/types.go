@@ -104,8 +104,6 @@ type Preflight struct {
 	// Held is the complete list of requirements in force, Wish the one to write.
 	Held core.Requirements `json:"held,omitempty"`
 	Wish core.Requirements `json:"wish,omitempty"`
-	// LastError is when the job last failed before the rescale.
-	LastError time.Time `json:"lastError,omitzero"`
 	// At is the JobManager's clock at the check.
 	At time.Time `json:"at"`
 }
@@ -136,7 +134,6 @@ type VerifyInput struct {
 	Before       []core.VertexSize `json:"before"`
 	Wish         core.Requirements `json:"wish"`
 	RunningSince time.Time         `json:"run"`
-	LastError    time.Time         `json:"lastError,omitzero"`
 	// Deadline is absolute: a retry on another worker keeps it.
 	Deadline time.Time `json:"deadline"`
 }

@@ -34,49 +34,46 @@ func retry(attempts int32) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: attempts}
 }
 
+// result waits for an activity and decodes what it gave.
+func result[T any](ctx workflow.Context, f workflow.Future) (T, error) {
+	var out T
+	err := f.Get(ctx, &out)
+	return out, err
+}
+
 func callAccept(ctx workflow.Context, in activities.AcceptInput) (activities.Accepted, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: localLimit, RetryPolicy: retry(5), Summary: "check the input",
 	})
-	var out activities.Accepted
-	err := workflow.ExecuteLocalActivity(ctx, activities.NameAccept, in).Get(ctx, &out)
-	return out, err
+	return result[activities.Accepted](ctx, workflow.ExecuteLocalActivity(ctx, activities.NameAccept, in))
 }
 
 func callObserve(ctx workflow.Context, in activities.ObserveInput) (core.Observation, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: observeLimit, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(3), Summary: "look at " + in.Key.Job,
 	})
-	var out core.Observation
-	err := workflow.ExecuteActivity(ctx, activities.NameObserve, in).Get(ctx, &out)
-	return out, err
+	return result[core.Observation](ctx, workflow.ExecuteActivity(ctx, activities.NameObserve, in))
 }
 
 func callDecide(ctx workflow.Context, in activities.DecideInput) (activities.Decided, error) {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: localLimit, RetryPolicy: retry(3),
 	})
-	var out activities.Decided
-	err := workflow.ExecuteLocalActivity(ctx, activities.NameDecide, in).Get(ctx, &out)
-	return out, err
+	return result[activities.Decided](ctx, workflow.ExecuteLocalActivity(ctx, activities.NameDecide, in))
 }
 
 func callFindRescale(ctx workflow.Context, in activities.FindRescaleInput) (activities.FoundRescale, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: findLimit, RetryPolicy: retry(5), Summary: "find the last rescale of this target",
 	})
-	var out activities.FoundRescale
-	err := workflow.ExecuteActivity(ctx, activities.NameFindRescale, in).Get(ctx, &out)
-	return out, err
+	return result[activities.FoundRescale](ctx, workflow.ExecuteActivity(ctx, activities.NameFindRescale, in))
 }
 
 func callAwaitRescale(ctx workflow.Context, in activities.AwaitRescaleInput) (core.Outcome, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "wait for the open rescale",
 	})
-	var out core.Outcome
-	err := workflow.ExecuteActivity(ctx, activities.NameAwaitRescale, in).Get(ctx, &out)
-	return out, err
+	return result[core.Outcome](ctx, workflow.ExecuteActivity(ctx, activities.NameAwaitRescale, in))
 }
 
 func callPreflight(ctx workflow.Context, in activities.RescaleInput) (activities.Preflight, error) {
@@ -84,9 +81,7 @@ func callPreflight(ctx workflow.Context, in activities.RescaleInput) (activities
 		StartToCloseTimeout: preflightLimit, HeartbeatTimeout: beatTimeout,
 		RetryPolicy: retry(6), Summary: "may it be changed now?",
 	})
-	var out activities.Preflight
-	err := workflow.ExecuteActivity(ctx, activities.NamePreflight, in).Get(ctx, &out)
-	return out, err
+	return result[activities.Preflight](ctx, workflow.ExecuteActivity(ctx, activities.NamePreflight, in))
 }
 
 func callApply(ctx workflow.Context, in activities.ApplyInput) (activities.ApplyResult, error) {
@@ -94,16 +89,12 @@ func callApply(ctx workflow.Context, in activities.ApplyInput) (activities.Apply
 		StartToCloseTimeout: applyLimit, ScheduleToCloseTimeout: writeWithin, HeartbeatTimeout: beatTimeout,
 		RetryPolicy: retry(0), Summary: "write the requirements, once",
 	})
-	var out activities.ApplyResult
-	err := workflow.ExecuteActivity(ctx, activities.NameApply, in).Get(ctx, &out)
-	return out, err
+	return result[activities.ApplyResult](ctx, workflow.ExecuteActivity(ctx, activities.NameApply, in))
 }
 
 func callVerify(ctx workflow.Context, in activities.VerifyInput) (activities.Verified, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until it runs at the new size",
 	})
-	var out activities.Verified
-	err := workflow.ExecuteActivity(ctx, activities.NameVerify, in).Get(ctx, &out)
-	return out, err
+	return result[activities.Verified](ctx, workflow.ExecuteActivity(ctx, activities.NameVerify, in))
 }

@@ -63,7 +63,7 @@ func (r *rescale) run(ctx workflow.Context) {
 func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritten error) {
 	got, err := callVerify(ctx, activities.VerifyInput{
 		Key: r.in.Key, Target: r.in.Target, Job: pre.Job, Wanted: r.in.Wanted, Before: pre.Before, Wish: pre.Wish,
-		RunningSince: pre.RunningSince, LastError: pre.LastError, Deadline: workflow.Now(ctx).Add(r.in.VerifyTimeout).UTC(),
+		RunningSince: pre.RunningSince, Deadline: workflow.Now(ctx).Add(r.in.VerifyTimeout).UTC(),
 	})
 	if err != nil {
 		r.end(core.Failed, activities.ReasonOf(err, core.ReasonUnreachable), "written, but what came of it could not be read: "+rootCause(err))
