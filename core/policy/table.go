@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -191,18 +192,24 @@ func duration(r row, field func(*draft) *time.Duration, lo, hi time.Duration) ro
 	if hi != longest {
 		r.rng = FormatDuration(lo) + " to " + FormatDuration(hi)
 	}
-	r.set = func(d *draft, text string) error {
-		v, err := ParseDuration(text)
+	r.set = within(r.rng, ParseDuration, func(d *draft, v time.Duration) { *field(d) = v }, lo, hi)
+	return r
+}
+
+// within is the setter of a value that must lie in a range, whose words are
+// given.
+func within[T cmp.Ordered](words string, parse func(string) (T, error), put func(*draft, T), lo, hi T) func(*draft, string) error {
+	return func(d *draft, text string) error {
+		v, err := parse(text)
 		if err != nil {
 			return err
 		}
 		if v < lo || v > hi {
-			return fmt.Errorf("must be %s", inRange(r.rng))
+			return fmt.Errorf("must be %s", inRange(words))
 		}
-		*field(d) = v
+		put(d, v)
 		return nil
 	}
-	return r
 }
 
 func number(r row, put func(*draft, float64), lo, hi float64) row {
@@ -210,34 +217,14 @@ func number(r row, put func(*draft, float64), lo, hi float64) row {
 	if r.rng == "" {
 		r.rng = fmt.Sprintf("at least %g", lo)
 	}
-	r.set = func(d *draft, text string) error {
-		v, err := parseFloat(text)
-		if err != nil {
-			return err
-		}
-		if v < lo || v > hi {
-			return fmt.Errorf("must be %s", inRange(r.rng))
-		}
-		put(d, v)
-		return nil
-	}
+	r.set = within(r.rng, parseFloat, put, lo, hi)
 	return r
 }
 
 func integer(r row, field func(*draft) *int, lo, hi int) row {
 	r.typ = "int"
 	r.rng = fmt.Sprintf("at least %d", lo)
-	r.set = func(d *draft, text string) error {
-		v, err := parseInt(text)
-		if err != nil {
-			return err
-		}
-		if v < lo || v > hi {
-			return fmt.Errorf("must be %s", inRange(r.rng))
-		}
-		*field(d) = v
-		return nil
-	}
+	r.set = within(r.rng, parseInt, func(d *draft, v int) { *field(d) = v }, lo, hi)
 	return r
 }
 
