@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flinkscaler/internal/child"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/connect/connecttest"
 	"flinkscaler/internal/logging"
@@ -49,12 +50,12 @@ func (o *output) String() string {
 // until waits for a condition.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if holds() {
-			return
-		}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := child.WaitFor(ctx, what, func(context.Context) (string, bool, error) { return "not yet", holds(), nil })
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("waited in vain: %s", what)
 }
 
 // running is a worker inside the test process.
