@@ -47,10 +47,50 @@ type VertexDecision struct {
 	Lag  Reading `json:"lag"`
 	// Outside is true when TrueRate lies outside the thresholds.
 	Outside bool `json:"outside,omitempty"`
+	// Coefficient is how well past changes of the vertex scaled, 0 when that
+	// was not asked for or had no influence; 1 is linear.
+	Coefficient float64 `json:"coef,omitempty"`
+	// Effect judges the last scale-up of the vertex, where it did not bring what
+	// was expected of it.
+	Effect *Effect `json:"effect,omitempty"`
 	// Why is the reason for this vertex; ReasonWithinTarget when all is well.
 	Why   Reason `json:"why"`
 	Note  string `json:"note,omitempty"`
 	Steps []Step `json:"steps,omitempty"`
+}
+
+// Expected is the true processing rate at the decided size, if the vertex
+// scales linearly: TrueRate / From * To. NotApplicable for an idle vertex.
+func (v VertexDecision) Expected() Reading {
+	return v.TrueRate.Map(func(rate float64) float64 {
+		return Round3(float64(rate/float64(v.From)) * float64(v.To))
+	})
+}
+
+// Effect is what a scale-up brought in true processing rate (records per
+// second), against what it was expected to bring at the size that was reached.
+type Effect struct {
+	ExpectedGain float64 `json:"expected"`
+	Gain         float64 `json:"gain"`
+	// Proofs counts how often in a row that was seen. Blocks is true when the
+	// vertex gets no larger because of it, until Until.
+	Proofs int       `json:"proofs,omitempty"`
+	Blocks bool      `json:"blocks,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// MemoryAdvice is what the TaskManagers' memory could be, as options of Flink.
+// It is shown, never carried out.
+type MemoryAdvice struct {
+	// Set are options to set, sorted by key; Remove are options to take out.
+	Set    []Option `json:"set,omitempty"`
+	Remove []string `json:"remove,omitempty"`
+}
+
+// Option is one option of Flink's configuration.
+type Option struct {
+	Key   string `json:"k"`
+	Value string `json:"v"`
 }
 
 // Decision is one cycle's result. It can defend itself: every number, every
@@ -76,6 +116,8 @@ type Decision struct {
 	// Problems lists what is wrong with the policy, if Reason is
 	// ReasonPolicyInvalid.
 	Problems []Problem `json:"problems,omitempty"`
+	// Memory is a recommendation that came with a change, nil for none.
+	Memory *MemoryAdvice `json:"memory,omitempty"`
 }
 
 // Sizes gives what the decision wants every vertex to run at, sorted by id.
@@ -126,30 +168,6 @@ type Pause struct {
 	Reason string    `json:"reason,omitempty"`
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until,omitzero"`
-}
-
-// DelayedEntry is one smaller size that was wanted at one time.
-type DelayedEntry struct {
-	At          time.Time `json:"at"`
-	Parallelism int       `json:"p"`
-	Outside     bool      `json:"outside,omitempty"`
-}
-
-// DelayedDown is a scale-down of a vertex that waits for its delay.
-type DelayedDown struct {
-	ID      string         `json:"id"`
-	First   time.Time      `json:"first"`
-	Entries []DelayedEntry `json:"entries"`
-}
-
-// Memory is what decisions remember from one cycle to the next. It is
-// bounded: by vertices, by the window of the delay, by history.max.count.
-type Memory struct {
-	// Delayed is sorted by vertex id.
-	Delayed []DelayedDown `json:"delayed,omitempty"`
-	// LagSeen lists the sources that have ever shown a backlog, sorted: where
-	// one shows none later, that is a lost signal and not a lag of 0.
-	LagSeen []string `json:"lagSeen,omitempty"`
 }
 
 // OutcomeKind is how a rescale ended (I5).
@@ -209,6 +227,9 @@ type JobContext struct {
 	LastOutcome *Outcome
 	// ManagedBy names another running workflow that owns the target.
 	ManagedBy string
+	// Config holds options of the job's own configuration besides the policy:
+	// those of policy.Related that Flink shows.
+	Config map[string]string
 	// Extras are the platform's own facts: no strategy reads them.
 	Extras map[string]string
 }

@@ -33,6 +33,7 @@ func HealthOf(c JobContext, d Decision) Health {
 	switch d.Reason {
 	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonWithinTarget, ReasonAtLimit, ReasonStabilizing,
 		ReasonWindowNotFull, ReasonDownDelayed, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
+		ReasonExcludedPeriod, ReasonNoDownPeriod,
 		// It runs again: every rescale and recovery ends like that.
 		ReasonJobRestarted:
 		return Watching

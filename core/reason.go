@@ -21,6 +21,13 @@ const (
 	ReasonPaused           Reason = "paused"
 	ReasonScalingDisabled  Reason = "scaling-disabled"
 	ReasonExcluded         Reason = "excluded-vertex"
+	ReasonExcludedPeriod   Reason = "excluded-period"
+	ReasonNoDownPeriod     Reason = "no-down-period"
+	ReasonIneffective      Reason = "scale-up-ineffective"
+	ReasonMemoryPressure   Reason = "memory-pressure"
+	ReasonQuota            Reason = "quota-reached"
+	ReasonVetoed           Reason = "vetoed"
+	ReasonContradiction    Reason = "metrics-contradict"
 	ReasonRescaleOpen      Reason = "rescale-in-progress"
 	ReasonBackoff          Reason = "rescale-backoff"
 	ReasonManagedElsewhere Reason = "target-managed-elsewhere"
@@ -73,6 +80,13 @@ func Reasons() []ReasonInfo {
 		{ReasonPaused, "an operator paused the job; it is still observed", "resume it when it may be changed again"},
 		{ReasonScalingDisabled, "job.autoscaler.scaling.enabled is false: what would be done is only shown", ""},
 		{ReasonExcluded, "the vertex is in job.autoscaler.vertex.exclude.ids, or finished", ""},
+		{ReasonExcludedPeriod, "now is in one of job.autoscaler.excluded.periods: what would be done is only shown", ""},
+		{ReasonNoDownPeriod, "now is in one of job.autoscaler.scale-down.excluded.periods: nothing gets smaller", ""},
+		{ReasonIneffective, "the last scale-up of a vertex brought too little, seen often enough; it gets no larger until that verdict expires", "look for what else limits the vertex: skew, an outside system, garbage collection"},
+		{ReasonMemoryPressure, "a TaskManager spends too much time in garbage collection or uses too much of its heap; more subtasks would not help", "give the TaskManagers more memory"},
+		{ReasonQuota, "the wanted size would exceed job.autoscaler.quota.cpu or job.autoscaler.quota.memory", "raise the quota, or lower vertex.max-parallelism"},
+		{ReasonVetoed, "a scaling executor of the policy refused the change; its words are in the note", "see the executor's parameters in the policy"},
+		{ReasonContradiction, "signals of a vertex contradict each other: it is busy and holds back what is before it, but its rate says that it has little to do; it gets no smaller", ""},
 		{ReasonRescaleOpen, "a rescale of this job is under way; its outcome is awaited first", ""},
 		{ReasonBackoff, "the last rescale did not succeed; the next may start at the time in the note", "see the last outcome in the history"},
 		{ReasonManagedElsewhere, "another running workflow manages the same target", "end one of the two workflows"},

@@ -36,6 +36,11 @@ type GlobalSample struct {
 	// spends in garbage collection; HeapRatio its used share of the heap.
 	GCPressure Reading `json:"gc"`
 	HeapRatio  Reading `json:"heap"`
+	// HeapUsed, ManagedUsed and MetaspaceUsed are bytes, each the largest of
+	// any TaskManager.
+	HeapUsed      Reading `json:"heapUsed,omitzero"`
+	ManagedUsed   Reading `json:"managed,omitzero"`
+	MetaspaceUsed Reading `json:"metaspace,omitzero"`
 }
 
 // Sample is what one look at a job found out. A sample with a Fault is not

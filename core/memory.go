@@ -1,0 +1,102 @@
+package core
+
+import "time"
+
+// Memory is what decisions remember from one cycle to the next. It is bounded
+// (I10): by vertices, by the window of the delay, by history.max.count.
+type Memory struct {
+	// Delayed is sorted by vertex id.
+	Delayed []DelayedDown `json:"delayed,omitempty"`
+	// LagSeen lists the sources that have ever shown a backlog, sorted: where
+	// one shows none later, that is a lost signal and not a lag of 0.
+	LagSeen []string `json:"lagSeen,omitempty"`
+	// Changes holds the last changes of each vertex, sorted by vertex id.
+	Changes []VertexHistory `json:"changes,omitempty"`
+	// Restarts are the last rescales whose restart was seen, oldest first.
+	Restarts []Restart `json:"restarts,omitempty"`
+	// Settled is the attempt of the last outcome that Changes and Restarts have
+	// taken in.
+	Settled int `json:"settled,omitempty"`
+	// Doubts are scale-ups that did not bring what was expected of them, sorted
+	// by vertex id.
+	Doubts []Doubt `json:"doubts,omitempty"`
+	// Told are the events that were sent and must not be repeated yet, sorted by
+	// key.
+	Told []Told `json:"told,omitempty"`
+}
+
+// DelayedEntry is one smaller size that was wanted at one time.
+type DelayedEntry struct {
+	At          time.Time `json:"at"`
+	Parallelism int       `json:"p"`
+	Outside     bool      `json:"outside,omitempty"`
+}
+
+// DelayedDown is a scale-down of a vertex that waits for its delay.
+type DelayedDown struct {
+	ID      string         `json:"id"`
+	First   time.Time      `json:"first"`
+	Entries []DelayedEntry `json:"entries"`
+}
+
+// VertexHistory is the last changes of one vertex, oldest first.
+type VertexHistory struct {
+	ID      string   `json:"id"`
+	Changes []Scaled `json:"changes"`
+}
+
+// Scaled is one change of a vertex that was decided, and what was expected of
+// it.
+type Scaled struct {
+	At time.Time `json:"at"`
+	// DecisionID is the decision that changed it.
+	DecisionID string `json:"decision"`
+	// From is the size before, To the one decided; Got is the one that was
+	// reached, 0 while the outcome is not known.
+	From int `json:"from"`
+	To   int `json:"to"`
+	Got  int `json:"got,omitempty"`
+	// TrueRate is the true processing rate at From, in records per second.
+	TrueRate Reading `json:"tpr"`
+}
+
+// Size is the parallelism that came of the change: the reached one, or as long
+// as that is not known the decided one.
+func (s Scaled) Size() int {
+	if s.Got > 0 {
+		return s.Got
+	}
+	return s.To
+}
+
+// Expected is the true processing rate that the change was to bring at the size
+// that came of it, if the vertex scales linearly.
+func (s Scaled) Expected() Reading {
+	return s.TrueRate.Map(func(rate float64) float64 {
+		return Round3(float64(rate/float64(s.From)) * float64(s.Size()))
+	})
+}
+
+// Restart is how long a rescale kept the job from running.
+type Restart struct {
+	At   time.Time     `json:"at"`
+	Took time.Duration `json:"took"`
+}
+
+// Doubt is a vertex whose last scale-up was seen to have brought too little.
+type Doubt struct {
+	ID string `json:"id"`
+	// Change is when the scale-up was decided that is in doubt.
+	Change time.Time `json:"change"`
+	// Proofs counts the evaluations in a row that showed it.
+	Proofs int `json:"proofs"`
+	// Until is when the verdict ends by itself, zero while there are too few
+	// proofs for one.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Told is an event that was sent.
+type Told struct {
+	Key string    `json:"key"`
+	At  time.Time `json:"at"`
+}
