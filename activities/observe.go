@@ -14,23 +14,29 @@ import (
 	"flinkscaler/core/spec"
 )
 
-// Observe looks at a job once: locate it, read it, make a sample. What cannot
-// be read makes a sample that says so; only a bug makes an error.
+// Observe looks at a job once, and says meanwhile that it is alive. Only a bug
+// makes an error.
 func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observation, error) {
 	ctx, b := startBeat(ctx, nil)
 	defer b.stop()
+	return a.Look(ctx, in), nil
+}
+
+// Look is Observe without Temporal, for a person who asks by hand: locate the
+// job, read it, make a sample. What cannot be read makes a sample that says so.
+func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation {
 	platform, err := a.platform(in.Key.Cluster)
 	if err != nil {
-		return a.unreadable(in, core.JobRef{Key: in.Key}, err), nil
+		return a.unreadable(in, core.JobRef{Key: in.Key}, err)
 	}
 	job, err := platform.Locate(ctx, in.Target)
 	job.Key = in.Key
 	if err != nil {
-		return a.unreadable(in, core.JobRef{Key: in.Key}, err), nil
+		return a.unreadable(in, core.JobRef{Key: in.Key}, err)
 	}
 	m, err := platform.Measure(ctx, job, collect.Wanted)
 	if err != nil {
-		return a.unreadable(in, job, err), nil
+		return a.unreadable(in, job, err)
 	}
 	previous := core.Sample{Clock: in.Clock, RunningSince: in.RunningSince}
 	sample, topology := collect.Sample(m, &previous)
@@ -54,7 +60,7 @@ func (a *Activities) Observe(ctx context.Context, in ObserveInput) (core.Observa
 		// It may say that the job is not to be changed.
 		out.Sample = collect.Faulty(sample.At, core.ReasonUnreachable, "the job's configuration could not be read yet, and with it its policy")
 	}
-	return out, nil
+	return out
 }
 
 // unreadable keeps the digests: what is known of the job stays known, its
