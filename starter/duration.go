@@ -1,52 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-	"time"
+import "flinkscaler/internal/flags"
 
-	"flinkscaler/core/policy"
-)
-
-// period is a flag for a length of time, as Go writes it ("1h30m") or as Flink
-// does ("90 min"). A bare number is refused: milliseconds to Flink, but not to
-// the person who types it.
-type period time.Duration
-
-func (p *period) String() string {
-	if *p == 0 {
-		return ""
-	}
-	return policy.FormatDuration(time.Duration(*p))
-}
-
-// Type is what cobra shows as the flag's value.
-func (p *period) Type() string { return "duration" }
-
-// Set reads the flag.
-func (p *period) Set(text string) error {
-	d, err := parsePeriod(text)
-	*p = period(d)
-	return err
-}
-
-// maxPeriod is the workflow's own limit of an order's life.
-const maxPeriod = 366 * 24 * time.Hour
-
-func parsePeriod(text string) (time.Duration, error) {
-	s := strings.TrimSpace(text)
-	d, err := time.ParseDuration(s)
-	if err != nil && strings.Trim(s, "0123456789.") == "" {
-		return 0, fmt.Errorf("give a unit, such as %s min", orElse(s, "5"))
-	}
-	if err != nil {
-		d, err = policy.ParseDuration(s)
-	}
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("must be a duration such as 90s, 2h30m, 30 min or 1 d")
-	case d <= 0 || d > maxPeriod:
-		return 0, fmt.Errorf("must be more than 0 and at most a year")
-	}
-	return d, nil
-}
+// period is a flag for a length of time.
+type period = flags.Period

@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
-	"flinkscaler/core/policy"
 	"flinkscaler/core/spec"
+	"flinkscaler/internal/flags"
 )
 
 // input is one job to start, checked.
@@ -97,16 +96,8 @@ func (f startFlags) input() (input, []string) {
 	if f.jobName != "" {
 		doc["target"] = map[string]any{"flink": map[string]any{"jobName": f.jobName}}
 	}
-	keys := map[string]string{}
-	for _, kv := range f.policy {
-		k, v, ok := strings.Cut(kv, "=")
-		k = fullKey(strings.TrimSpace(k))
-		if _, twice := keys[k]; !ok || twice {
-			problems = append(problems, fmt.Sprintf("--policy %q: %s", kv, map[bool]string{true: "is given twice", false: "must be key=value"}[ok]))
-			continue
-		}
-		keys[k] = strings.TrimSpace(v)
-	}
+	keys, bad := flags.Policy(f.policy)
+	problems = append(problems, bad...)
 	if len(keys) > 0 {
 		doc["policy"] = keys
 	}
@@ -116,12 +107,4 @@ func (f startFlags) input() (input, []string) {
 	}
 	in, found := decodeInput(text)
 	return in, append(problems, found...)
-}
-
-// fullKey lets the prefix of the policy's keys be left out.
-func fullKey(k string) string {
-	if strings.HasPrefix(k, policy.Prefix) || strings.HasPrefix(k, policy.OldPrefix) {
-		return k
-	}
-	return policy.Prefix + k
 }

@@ -42,23 +42,6 @@ func TestParseJob(t *testing.T) {
 	}
 }
 
-func TestParsePeriod(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]time.Duration{
-		"2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "30 min": 30 * time.Minute, "30min": 30 * time.Minute, "2 h": 2 * time.Hour,
-		"1 d": 24 * time.Hour, "PT5M": 5 * time.Minute, "90s": 90 * time.Second, " 5m ": 5 * time.Minute, "1.5h": 90 * time.Minute, "500ms": 500 * time.Millisecond,
-	} {
-		if got, err := parsePeriod(text); err != nil || got != want {
-			t.Errorf("parsePeriod(%q) = %v, %v; want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "5", "1.5", "-5m", "0s", "0", "400 d", "ten minutes", "5 parsecs", "99999999999999999999h"} {
-		if got, err := parsePeriod(text); err == nil {
-			t.Errorf("parsePeriod(%q) = %v, want an error", text, got)
-		}
-	}
-}
-
 func TestParseVertex(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
