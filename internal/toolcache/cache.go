@@ -70,6 +70,9 @@ func (c Cache) FlinkHome(version string) string { return filepath.Join(c.root, "
 // TestJob is the place of the test job's jar that was built from sources with this hash.
 func (c Cache) TestJob(hash string) string { return filepath.Join(c.root, "testjob-"+hash+".jar") }
 
+// Oracle is the place of the Java autoscaler with the harness that was built from sources with this hash.
+func (c Cache) Oracle(hash string) string { return filepath.Join(c.root, "oracle-"+hash) }
+
 // Downloads is the folder for archives between download and unpacking.
 func (c Cache) Downloads() string { return filepath.Join(c.root, "dl") }
 
@@ -88,6 +91,9 @@ func (c Cache) FindFlinkHome(version string) (string, error) {
 
 // FindTestJob returns the jar built from sources with this hash, or ErrMissing.
 func (c Cache) FindTestJob(hash string) (string, error) { return present(c.TestJob(hash), "testjob") }
+
+// FindOracle returns the folder built from sources with this hash, or ErrMissing.
+func (c Cache) FindOracle(hash string) (string, error) { return present(c.Oracle(hash), "oracle") }
 
 // present returns path when something is there; target is what tools/ensure calls it.
 func present(path, target string) (string, error) {

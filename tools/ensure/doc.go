@@ -1,11 +1,11 @@
 // Command ensure fills the tool cache (see internal/toolcache) with what tests and the demo run, and does nothing
 // when it is there already:
 //
-//	go run ./tools/ensure [-v] temporal tctl flink:2.3.0 flink:1.20.5 testjob
+//	go run ./tools/ensure [-v] temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
 //
-// The first three are built or downloaded from pinned versions, the last is compiled against Flink 1.20. It needs
-// what a fresh machine has: Go, Python with pip, and a JDK; no C compiler. What is missing is said before anything
-// starts, all at once. Two runs at the same time wait for each other, and a thing appears in the cache only when it
+// The first four are built or downloaded from pinned versions, the test job is compiled against Flink 1.20, the oracle
+// against the Java autoscaler that Maven resolves. It needs Go, Python with pip, a JDK and, for the oracle alone, Maven;
+// no C compiler. What is missing is said before anything starts, all at once. Two runs at the same time wait for each other, and a thing appears in the cache only when it
 // is whole.
 //
 // Builds and downloads take minutes, so it says what it does and how long that usually takes, and then shows how far

@@ -37,13 +37,18 @@ func needJava() prerequisite {
 	return prerequisite{name: "java", check: []string{"java", "-version"}, hint: "a JDK 11 or 17; Debian: apt-get install openjdk-17-jdk-headless"}
 }
 
-// needJDK is what compiles the test job. A machine with a JRE alone has java but not these.
+// needJDK is what compiles the test job and the oracle's harness. A machine with a JRE alone has java but not these.
 func needJDK() []prerequisite {
 	const hint = "a JDK, not only a JRE; Debian: apt-get install openjdk-17-jdk-headless"
 	return []prerequisite{
 		{name: "javac", check: []string{"javac", "-version"}, hint: hint},
 		{name: "jar", check: []string{"jar", "--version"}, hint: hint},
 	}
+}
+
+// needMaven is what resolves the Java autoscaler.
+func needMaven() prerequisite {
+	return prerequisite{name: "mvn", check: []string{"mvn", "--version"}, hint: "Debian: apt-get install maven"}
 }
 
 // checkPrerequisites reports everything that the targets need and the machine lacks, so that one look suffices.

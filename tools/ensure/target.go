@@ -11,7 +11,7 @@ import (
 )
 
 // knownTargets is shown to whoever asks for another.
-const knownTargets = "temporal, tctl, flink:VERSION, testjob"
+const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle"
 
 // target is one thing in the cache.
 type target interface {
@@ -58,6 +58,9 @@ func (e *ensurer) resolve(name string) ([]target, error) {
 		return []target{e.tctl()}, nil
 	case name == "testjob":
 		return e.testJobTargets()
+	case name == "oracle":
+		o, err := e.oracle()
+		return []target{o}, err
 	case kind == "flink" && hasVersion:
 		if _, err := toolcache.ParseVersion(version); err != nil {
 			return nil, fmt.Errorf("target %s: %w", name, err)

@@ -1,0 +1,90 @@
+package oracle
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"flinkscaler/internal/toolcache"
+)
+
+const (
+	// mainClass serves requests on standard input.
+	mainClass = "flinkscaler.oracle.Main"
+	// autoscalerJar must come first on the class path: it replaces classes of Flink with its own.
+	autoscalerJar = "flink-autoscaler-1.10.0.jar"
+	// HarnessJar is the name of what is compiled from the sources.
+	HarnessJar = "oracle.jar"
+)
+
+//go:embed harness
+var harness embed.FS
+
+// Harness holds pom.xml and, below src, the Java files.
+func Harness() (fs.FS, error) {
+	return fs.Sub(harness, "harness")
+}
+
+// Hash is a short hash of the harness: another source or dependency, another folder in the cache.
+func Hash() (string, error) {
+	files, err := Harness()
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	err = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(digest, "%s %d\n%s", path, len(content), content)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("hash oracle sources: %w", err)
+	}
+	return hex.EncodeToString(digest.Sum(nil))[:12], nil
+}
+
+// ClassPath is that of the built harness, the autoscaler first; toolcache.ErrMissing when it is not built.
+func ClassPath() (string, error) {
+	cache, err := toolcache.Open()
+	if err != nil {
+		return "", err
+	}
+	hash, err := Hash()
+	if err != nil {
+		return "", err
+	}
+	folder, err := cache.FindOracle(hash)
+	if err != nil {
+		return "", err
+	}
+	return JoinJars(folder)
+}
+
+// JoinJars makes the class path of a folder with jars.
+func JoinJars(folder string) (string, error) {
+	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+	if err != nil {
+		return "", err
+	}
+	first := filepath.Join(folder, autoscalerJar)
+	if !slices.Contains(jars, first) {
+		return "", fmt.Errorf("class path of %s: no %s", folder, autoscalerJar)
+	}
+	path := first
+	for _, jar := range jars {
+		if jar != first {
+			path += string(filepath.ListSeparator) + jar
+		}
+	}
+	return path, nil
+}
