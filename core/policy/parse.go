@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -149,38 +148,4 @@ func parseBool(text string) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("must be true or false")
-}
-
-// parseList splits at semicolons outside of quotes; a YAML list in one line,
-// [a, b], as Flink 2 shows it, is read too. The result is sorted, without
-// doubles and empty entries.
-func parseList(text string) []string {
-	s, sep := strings.TrimSpace(text), byte(';')
-	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
-		s, sep = s[1:len(s)-1], ','
-	}
-	var out []string
-	var entry strings.Builder
-	quote := byte(0)
-	flush := func() {
-		if e := strings.TrimSpace(entry.String()); e != "" {
-			out = append(out, e)
-		}
-		entry.Reset()
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case quote == 0 && c == sep:
-			flush()
-		default:
-			entry.WriteByte(c)
-		}
-	}
-	flush()
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"reflect"
 	"time"
 
 	"flinkscaler/core"
@@ -25,14 +26,20 @@ const (
 // Alignment says how a parallelism is fitted to key groups or partitions.
 type Alignment string
 
-// The alignments.
+// The alignments. The legacy ones come from the older key
+// scaling.key-group.partitions.adjust.mode, which gives up in another way when
+// nothing fits; the custom one is a plugin's.
 const (
-	AlignBalanced     Alignment = "BALANCED"
-	AlignEvenlySpread Alignment = "EVENLY_SPREAD"
-	AlignOff          Alignment = "OFF"
+	AlignBalanced           Alignment = "BALANCED"
+	AlignEvenlySpread       Alignment = "EVENLY_SPREAD"
+	AlignOff                Alignment = "OFF"
+	AlignLegacyEvenlySpread Alignment = "LEGACY_EVENLY_SPREAD"
+	AlignLegacyMaximize     Alignment = "LEGACY_MAXIMIZE_UTILISATION"
+	AlignCustom             Alignment = "CUSTOM"
 )
 
 // Policy is what decisions obey. The table of keys holds the meaning of each.
+// It is cheap to copy: slices are shared and never written to.
 type Policy struct {
 	// Strategy names the rule that decides; Interval is the cycle.
 	Strategy string
@@ -56,10 +63,20 @@ type Policy struct {
 	MaxParallelism     int
 	ScaleDownMaxFactor float64
 	ScaleUpMaxFactor   float64
+	// HardMin and HardMax bring a vertex inside that lies outside, unlike
+	// MinParallelism and MaxParallelism; 0 is none.
+	HardMin int
+	HardMax int
+	// AlignSlots rounds a size up to whole TaskManagers.
+	AlignSlots bool
+	// Partitions is what a source has where it does not tell, sorted by id.
+	Partitions []VertexCount
 
-	CatchUp             time.Duration
-	RestartTime         time.Duration
-	BacklogLagThreshold time.Duration
+	CatchUp              time.Duration
+	RestartTime          time.Duration
+	RestartTracking      bool
+	RestartTrackingLimit time.Duration
+	BacklogLagThreshold  time.Duration
 
 	ObservedLagThreshold    time.Duration
 	ObservedSwitchThreshold float64
@@ -69,6 +86,60 @@ type Policy struct {
 	// Exclude holds vertex ids, sorted.
 	Exclude   []string
 	Alignment Alignment
+	// AlignmentPlugin is set when, and only when, Alignment is AlignCustom.
+	AlignmentPlugin *Plugin
+
+	// EffectivenessDetection blocks a scale-up after EffectivenessProofs ones
+	// in a row gained less than EffectivenessThreshold of what was expected,
+	// for EffectivenessExpiry. The threshold is checked to lie in 0 to 1 only
+	// with the detection on.
+	EffectivenessDetection bool
+	EffectivenessThreshold float64
+	EffectivenessProofs    int
+	EffectivenessExpiry    time.Duration
+
+	// ObservedScalabilityMin and ObservedScalabilityFloor are checked only with
+	// ObservedScalability on.
+	ObservedScalability      bool
+	ObservedScalabilityMin   int
+	ObservedScalabilityFloor float64
+
+	// Shares of 1; at 1 nothing can lie above.
+	GCPressureThreshold float64
+	HeapUsageThreshold  float64
+
+	// MemoryTuning and what belongs to it is a recommendation, never applied.
+	MemoryTuning          bool
+	TuningCompensation    bool
+	TuningOverhead        float64
+	TuningMaximizeManaged bool
+
+	HistoryMaxCount int
+	HistoryMaxAge   time.Duration
+	EventInterval   time.Duration
+
+	// QuotaCPU in cores and QuotaMemory in bytes, over all TaskManagers; 0 is
+	// none.
+	QuotaCPU    float64
+	QuotaMemory int64
+
+	// ObjectiveLag and ObjectiveRecoverWithin are 0 for none.
+	ObjectiveLag           time.Duration
+	ObjectiveRecoverWithin time.Duration
+
+	// Zone is whose wall clock periods are about; never nil after Resolve.
+	Zone *time.Location
+	// ExcludedPeriods change nothing, NoDownPeriods make nothing smaller.
+	ExcludedPeriods []Period
+	NoDownPeriods   []Period
+	// Floors are sizes that vertices have at least, from FloorLead before a
+	// period to its end.
+	Floors    []Floor
+	FloorLead time.Duration
+
+	// Evaluator is nil without a plugin; Executors are in listed order.
+	Evaluator *Plugin
+	Executors []Plugin
 
 	// VerifyTimeout is how long a rescale may take to show its effect, Backoff
 	// the wait after one that did not succeed.
@@ -77,9 +148,57 @@ type Policy struct {
 	WithoutCheckpoints bool
 }
 
+// VertexCount is a number for one vertex.
+type VertexCount struct {
+	ID string
+	N  int
+}
+
+// Plugin is a named instance of a class of plugins.
+type Plugin struct {
+	Name, Class string
+	// Params are sorted by key, without the prefix of the instance; the class
+	// is among them.
+	Params []Param
+}
+
+// Param is one parameter of a plugin.
+type Param struct{ Key, Value string }
+
+// Plugins are all plugins that the policy asks for: the evaluator, the
+// executors in listed order, the alignment. Whether their classes are known
+// only those can say who run them.
+func (p Policy) Plugins() []Plugin {
+	var out []Plugin
+	if p.Evaluator != nil {
+		out = append(out, *p.Evaluator)
+	}
+	out = append(out, p.Executors...)
+	if p.AlignmentPlugin != nil {
+		out = append(out, *p.AlignmentPlugin)
+	}
+	return out
+}
+
 // NeverDown is true when the lower bound of utilization is such that nothing
 // can lie below it.
 func (p Policy) NeverDown() bool { return p.UtilizationMin <= 0 }
+
+// Equal compares two policies; zones are the same when their names are.
+func (p Policy) Equal(q Policy) bool {
+	if p.zone().String() != q.zone().String() {
+		return false
+	}
+	p.Zone, q.Zone = nil, nil
+	return reflect.DeepEqual(p, q)
+}
+
+func (p Policy) zone() *time.Location {
+	if p.Zone == nil {
+		return time.UTC
+	}
+	return p.Zone
+}
 
 // Default is the policy where nobody said anything.
 func Default() Policy {
@@ -104,13 +223,15 @@ type Origin struct {
 	// Key.
 	From string `json:"from"`
 	As   string `json:"as,omitempty"`
-	// Note says what is remarkable, such as "ignored: not built yet".
+	// Note says what is remarkable, such as "ignored: a running workflow is on".
 	Note string `json:"note,omitempty"`
 }
 
 // KeyInfo is one row of the reference of keys.
 type KeyInfo struct {
-	Key     string
+	Key string
+	// Group is the title of the keys that belong together.
+	Group   string
 	Type    string
 	Default string
 	Range   string
@@ -119,28 +240,18 @@ type KeyInfo struct {
 	Aliases []string
 	// Java is true when the Java autoscaler knows the key.
 	Java bool
+	// Differs says what is deliberately not as in the Java autoscaler, empty
+	// when nothing is.
+	Differs string
 	// Ignored says why the key has no effect, empty when it has.
 	Ignored string
 }
 
 // Keys lists every key that is recognised, sorted.
 func Keys() []KeyInfo {
-	rows := table()
-	out := make([]KeyInfo, 0, len(rows))
-	for _, r := range rows {
+	out := make([]KeyInfo, 0, len(known.rows))
+	for _, r := range known.rows {
 		out = append(out, r.info())
-	}
-	return out
-}
-
-// Own picks the keys of a configuration that are ours to judge: those under
-// one of the two prefixes.
-func Own(config map[string]string) map[string]string {
-	out := map[string]string{}
-	for k, v := range config {
-		if hasPrefix(k) {
-			out[k] = v
-		}
 	}
 	return out
 }

@@ -31,6 +31,10 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		CatchUp: 30 * time.Minute, RestartTime: 5 * time.Minute, BacklogLagThreshold: 5 * time.Minute,
 		ObservedLagThreshold: 30 * time.Second, ObservedSwitchThreshold: 0.15, ObservedMinObservations: 2,
 		BusyTimeAggregator: AggregateMax, Alignment: AlignBalanced,
+		RestartTrackingLimit: 15 * time.Minute, EffectivenessThreshold: 0.1, EffectivenessProofs: 2, EffectivenessExpiry: time.Hour,
+		ObservedScalabilityMin: 3, ObservedScalabilityFloor: 0.5, GCPressureThreshold: 1, HeapUsageThreshold: 1,
+		TuningCompensation: true, TuningOverhead: 0.2, HistoryMaxCount: 3, HistoryMaxAge: 24 * time.Hour, EventInterval: 30 * time.Minute,
+		Zone: time.UTC, FloorLead: 15 * time.Minute,
 		VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute,
 	}
 	if diff := cmp.Diff(want, Default()); diff != "" {
@@ -72,27 +76,27 @@ func TestResolveTakesTheHighestLayerAndSaysSo(t *testing.T) {
 		"deprecated alias": {
 			reason: "scale-up.grace-period is what scale-down.interval was called",
 			layers: []Layer{given("job", "job.autoscaler.scale-up.grace-period", "7 min")},
-			want:   Origin{Key: "job.autoscaler.scale-down.interval", Value: "7 min", From: "job", As: "job.autoscaler.scale-up.grace-period"},
+			want:   Origin{Key: "job.autoscaler.scale-down.interval", Value: "7 min", From: "job", As: "job.autoscaler.scale-up.grace-period", Note: "older name of scale-down.interval"},
 		},
 		"deprecated alias, old prefix": {
 			reason: "the alias has both prefixes too",
 			layers: []Layer{given("job", "kubernetes.operator.job.autoscaler.target.utilization", "0.6")},
-			want:   Origin{Key: "job.autoscaler.utilization.target", Value: "0.6", From: "job", As: "kubernetes.operator.job.autoscaler.target.utilization"},
+			want:   Origin{Key: "job.autoscaler.utilization.target", Value: "0.6", From: "job", As: "kubernetes.operator.job.autoscaler.target.utilization", Note: "older name of utilization.target"},
 		},
 		"enabled": {
 			reason: "a running workflow is on, whatever the key says",
 			layers: []Layer{given("input", "job.autoscaler.enabled", "false")},
 			want:   Origin{Key: "job.autoscaler.enabled", Value: "false", From: "input", Note: "ignored: a running workflow is on"},
 		},
-		"not built": {
+		"not ours to say": {
 			reason: "a key of the Java autoscaler without effect is never silent",
-			layers: []Layer{given("job", "job.autoscaler.quota.cpu", "40")},
-			want:   Origin{Key: "job.autoscaler.quota.cpu", Value: "40", From: "job", Note: "ignored: not built yet"},
+			layers: []Layer{given("job", "job.autoscaler.flink.rest-client.timeout", "7 s")},
+			want:   Origin{Key: "job.autoscaler.flink.rest-client.timeout", Value: "7 s", From: "job", Note: "ignored: the cluster's entry in the worker's configuration says it"},
 		},
 		"plugin parameter": {
 			reason: "families of keys are recognised by their beginning",
 			layers: []Layer{given("job", "job.autoscaler.scaling.custom-executor.mine.class", "x.Y")},
-			want:   Origin{Key: "job.autoscaler.scaling.custom-executor.mine.class", Value: "x.Y", From: "job", Note: "ignored: not built yet"},
+			want:   Origin{Key: "job.autoscaler.scaling.custom-executor.mine.class", Value: "x.Y", From: "job", Note: "no effect: no plugin of this name is in use"},
 		},
 		"bound derived": {
 			reason: "what follows from other keys is shown as computed",
@@ -243,16 +247,17 @@ func TestParseList(t *testing.T) {
 		"one":           {"one"},
 		" ['x', \"y\"]": {"x", "y"},
 	} {
-		if diff := cmp.Diff(want, parseList(text)); diff != "" {
-			t.Errorf("parseList(%q) (-want +got):\n%s", text, diff)
+		got, err := parseSet(text)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("parseSet(%q): %v (-want +got):\n%s", text, err, diff)
 		}
 	}
 }
 
 func TestEnumsInAnyCase(t *testing.T) {
 	t.Parallel()
-	p, _, problems := Resolve([]Layer{given("job", Prefix+"metrics.busy-time.aggregator", "avg", Prefix+"scaling.parallelism-alignment.mode", "evenly_spread")})
-	if len(problems) > 0 || p.BusyTimeAggregator != AggregateAvg || p.Alignment != AlignEvenlySpread {
+	p, _, problems := Resolve([]Layer{given("job", Prefix+"metrics.busy-time.aggregator", "avg", Prefix+"scaling.key-group.partitions.adjust.mode", "evenly_spread")})
+	if len(problems) > 0 || p.BusyTimeAggregator != AggregateAvg || p.Alignment != AlignLegacyEvenlySpread {
 		t.Errorf("aggregator %s, alignment %s, problems %v", p.BusyTimeAggregator, p.Alignment, problems)
 	}
 }

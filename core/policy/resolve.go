@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,17 +14,15 @@ import (
 // keys are a problem in every layer. With problems the Policy holds the
 // default for each bad key, and is not to be used.
 func Resolve(layers []Layer) (Policy, []Origin, []core.Problem) {
-	r := resolver{bad: map[string]bool{}, used: map[string]string{}}
-	for _, x := range table() {
-		if x.family {
-			continue
-		}
-		r.take(x, layers)
+	r := resolver{draft: known.defaults, bad: map[string]bool{}, given: map[string]origin{}, params: map[string]origin{}, used: map[string]bool{}}
+	for i, l := range layers {
+		r.take(i, l)
 	}
-	r.takeOthers(layers)
+	r.decode()
 	r.finish()
+	r.showParams()
 	slices.SortStableFunc(r.problems, func(a, b core.Problem) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(r.origins, func(a, b Origin) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(r.origins, func(a, b Origin) int { return strings.Compare(a.Key, b.Key) })
 	return r.draft.Policy, r.origins, r.problems
 }
 
@@ -33,155 +30,118 @@ type resolver struct {
 	draft    draft
 	origins  []Origin
 	problems []core.Problem
-	// bad holds names that could not be decoded, used the spelling found.
-	bad  map[string]bool
-	used map[string]string
+	// given holds, by name, the value that wins; bad the names whose value
+	// could not be decoded.
+	given map[string]origin
+	bad   map[string]bool
+	// params are keys of families without prefix, used those that a plugin of
+	// the policy takes.
+	params map[string]origin
+	used   map[string]bool
+	// shown finds the origin of a row.
+	shown map[string]int
 }
 
-// take finds the value of one key and decodes it.
-func (r *resolver) take(x row, layers []Layer) {
-	o := Origin{Key: x.key(), Value: x.def, From: BuiltIn}
-	for _, l := range layers {
-		if spelling, ok := firstSpelling(x, l.Values); ok {
-			o.Value, o.From, o.As = l.Values[spelling], l.Name, spelling
-			break
+// origin is a value with the spelling and the layer it was found in.
+type origin struct {
+	value, spelling, layer string
+	depth, rank            int
+}
+
+// take sorts the keys of a layer into those of the table, parameters of
+// plugins, and unknown ones. Layers come highest first.
+func (r *resolver) take(depth int, l Layer) {
+	for k, v := range l.Values {
+		at, ok := known.spots[k]
+		switch {
+		case ok:
+			better(r.given, known.rows[at.row].name, origin{value: v, spelling: k, layer: l.Name, depth: depth, rank: at.rank})
+		case inFamily(k):
+			rank := 0
+			if strings.HasPrefix(k, OldPrefix) {
+				rank = 1
+			}
+			better(r.params, bare(k), origin{value: v, spelling: k, layer: l.Name, depth: depth, rank: rank})
+		default:
+			r.problems = append(r.problems, core.Problem{Path: path(k), Message: unknown(k, l.Name)})
 		}
 	}
-	given := o.As != ""
-	if given {
-		r.used[x.name] = o.As
+}
+
+// better keeps the value of the higher layer, and within a layer that of the
+// better spelling, so that the order of keys does not matter.
+func better(values map[string]origin, name string, g origin) {
+	if old, taken := values[name]; !taken || (old.depth == g.depth && g.rank < old.rank) {
+		values[name] = g
 	}
-	if o.As == o.Key {
-		o.As = ""
-	}
-	o.Note = x.ignored
-	if x.ignored == "" {
-		r.decode(x, o, given)
-	}
-	if given || x.ignored == "" {
+}
+
+// decode reads what is given, row by row, and shows what is in force.
+func (r *resolver) decode() {
+	r.shown = make(map[string]int, len(known.rows))
+	r.origins = make([]Origin, 0, len(known.rows)+len(r.params))
+	for i, x := range known.rows {
+		g, given := r.given[x.name]
+		if x.family || (x.ignored != "" && !given) {
+			continue
+		}
+		o := Origin{Key: known.keys[i], Value: x.def, From: BuiltIn, Note: x.ignored}
+		if given {
+			o.Value, o.From = g.value, g.layer
+			if g.spelling != o.Key {
+				o.As = g.spelling
+			}
+			o.Note = joinNotes(joinNotes(o.Note, olderName(x, g)), x.differs)
+			r.set(x, g)
+		}
+		r.shown[x.name] = len(r.origins)
 		r.origins = append(r.origins, o)
 	}
 }
 
-func firstSpelling(x row, values map[string]string) (string, bool) {
-	for _, s := range x.spellings() {
-		if _, ok := values[s]; ok {
-			return s, true
-		}
+func olderName(x row, g origin) string {
+	if g.rank < 2 { // the two prefixes of the name itself
+		return ""
 	}
-	return "", false
+	return "older name of " + x.name
 }
 
-func (r *resolver) decode(x row, o Origin, given bool) {
-	if given {
-		err := x.set(&r.draft, o.Value)
-		if err == nil {
-			return
-		}
-		r.bad[x.name] = true
-		r.problem(x.name, fmt.Sprintf("%v, got %q (from %s)", err, o.Value, o.From))
-	}
-	if x.def == "" {
+func (r *resolver) set(x row, g origin) {
+	if x.ignored != "" {
 		return
 	}
-	if err := x.set(&r.draft, x.def); err != nil {
-		r.problem(x.name, fmt.Sprintf("built-in default %q: %v", x.def, err))
+	if err := x.set(&r.draft, g.value); err != nil {
+		r.bad[x.name] = true
+		r.problem(x.name, fmt.Sprintf("%v, got %q", err, g.value))
 	}
 }
 
-// takeOthers looks at the keys that the table does not list by name.
-func (r *resolver) takeOthers(layers []Layer) {
-	known, families := map[string]bool{}, []row{}
-	for _, x := range table() {
-		if x.family {
-			families = append(families, x)
-			continue
-		}
-		for _, s := range x.spellings() {
-			known[s] = true
-		}
-	}
-	for _, l := range layers {
-		for _, k := range slices.Sorted(maps.Keys(l.Values)) {
-			switch {
-			case known[k]:
-			case inFamily(k, families):
-				r.origins = append(r.origins, Origin{Key: k, Value: l.Values[k], From: l.Name, Note: notBuilt})
-			default:
-				r.problems = append(r.problems, core.Problem{Path: path(k), Message: unknown(k, l.Name)})
-			}
-		}
-	}
-}
-
-// finish derives what depends on more than one key, and checks it.
-func (r *resolver) finish() {
-	d := &r.draft
-	d.UtilizationMax, d.UtilizationMin = d.UtilizationTarget+d.boundary, d.UtilizationTarget-d.boundary
-	if d.max != nil {
-		d.UtilizationMax = *d.max
-		r.rule(*d.max >= d.UtilizationTarget, "utilization.max", "utilization.target",
-			fmt.Sprintf("must be between utilization.target (%g) and 1, got %g", d.UtilizationTarget, *d.max))
-	}
-	if d.min != nil {
-		d.UtilizationMin = *d.min
-		r.rule(*d.min <= d.UtilizationTarget, "utilization.min", "utilization.target",
-			fmt.Sprintf("must be between 0 and utilization.target (%g), got %g", d.UtilizationTarget, *d.min))
-	}
-	r.rule(d.MetricsWindow >= d.Interval, "metrics.window", "interval",
-		fmt.Sprintf("must be at least %sinterval (%s), got %s", Prefix, FormatDuration(d.Interval), FormatDuration(d.MetricsWindow)))
-	r.rule(d.MinParallelism <= d.MaxParallelism, "vertex.min-parallelism", "vertex.max-parallelism",
-		fmt.Sprintf("must be at most vertex.max-parallelism (%d), got %d", d.MaxParallelism, d.MinParallelism))
-	r.noteDerived()
-}
-
-// noteDerived shows the bounds that come out of target and boundary.
-func (r *resolver) noteDerived() {
-	d := r.draft
-	for i := range r.origins {
-		o := &r.origins[i]
-		switch o.Key {
-		case Prefix + "utilization.max":
-			if d.max == nil {
-				o.Value = fmt.Sprintf("%g", core.Round3(d.UtilizationMax))
-				o.Note = "target + boundary"
-			}
-			if d.UtilizationMax > 1 {
-				o.Note = joinNotes(o.Note, "above 1 counts as 1")
-			}
-		case Prefix + "utilization.min":
-			if d.min == nil {
-				o.Value = fmt.Sprintf("%g", core.Round3(d.UtilizationMin))
-				o.Note = "target - boundary"
-			}
-			if d.NeverDown() {
-				o.Note = joinNotes(o.Note, "0 or below: never scales down")
-			}
-		}
+// note adds a remark to what is shown of a key.
+func (r *resolver) note(name, text string) {
+	if i, ok := r.shown[name]; ok {
+		r.origins[i].Note = joinNotes(r.origins[i].Note, text)
 	}
 }
 
 func joinNotes(a, b string) string {
-	if a == "" {
+	switch {
+	case a == "":
 		return b
+	case b == "":
+		return a
 	}
 	return a + "; " + b
 }
 
-// rule reports a contradiction between two keys, unless one of them could not
-// even be read.
-func (r *resolver) rule(holds bool, name, other, message string) {
-	if !holds && !r.bad[name] && !r.bad[other] {
-		r.problem(name, message)
-	}
-}
-
+// problem names the spelling and the layer that a key was found in.
 func (r *resolver) problem(name, message string) {
-	spelling := r.used[name]
-	if spelling == "" {
-		spelling = Prefix + name
+	g, ok := r.given[name]
+	if !ok {
+		g.spelling = Prefix + name
+	} else {
+		message += fmt.Sprintf(" (from %s)", g.layer)
 	}
-	r.problems = append(r.problems, core.Problem{Path: path(spelling), Message: message})
+	r.problems = append(r.problems, core.Problem{Path: path(g.spelling), Message: message})
 }
 
 func path(key string) string { return fmt.Sprintf("policy[%q]", key) }
@@ -195,8 +155,8 @@ func bare(k string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(k, "kubernetes.operator."), Prefix)
 }
 
-func inFamily(k string, families []row) bool {
-	return hasPrefix(k) && slices.ContainsFunc(families, func(f row) bool { return strings.HasPrefix(bare(k), f.name) })
+func inFamily(k string) bool {
+	return hasPrefix(k) && slices.ContainsFunc(known.families, func(f string) bool { return strings.HasPrefix(bare(k), f) })
 }
 
 func unknown(k, layer string) string {
@@ -204,7 +164,7 @@ func unknown(k, layer string) string {
 		return fmt.Sprintf("not a key of the autoscaler: they begin with %s (from %s)", Prefix, layer)
 	}
 	name, best, at := bare(k), "", 1<<30
-	for _, x := range table() {
+	for _, x := range known.rows {
 		if d := distance(name, x.name); d < at {
 			best, at = x.name, d
 		}

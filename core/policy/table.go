@@ -16,11 +16,17 @@ type draft struct {
 
 	boundary float64
 	max, min *float64
+	// mode is the text of the newer alignment key, adjust what the older says.
+	mode   string
+	adjust Alignment
+	// evaluators and executors are names, in listed order.
+	evaluators, executors []string
 }
 
 // row is one key: its place in the reference and how its text is read.
 type row struct {
 	name    string // without prefix
+	group   string
 	typ     string
 	def     string // "" when the key has no default of its own
 	rng     string
@@ -29,6 +35,9 @@ type row struct {
 	old []string
 	// ours is true when the Java autoscaler does not know the key.
 	ours bool
+	// differs says what is not as in the Java autoscaler; it is shown with a
+	// value that somebody gave.
+	differs string
 	// ignored says why the key has no effect.
 	ignored string
 	// family is true when the name stands for all keys that begin with it.
@@ -48,7 +57,10 @@ func (r row) spellings() []string {
 }
 
 func (r row) info() KeyInfo {
-	k := KeyInfo{Key: r.key(), Type: r.typ, Default: r.def, Range: r.rng, Meaning: r.meaning, Aliases: r.spellings()[1:], Java: !r.ours, Ignored: r.ignored}
+	k := KeyInfo{
+		Key: r.key(), Group: r.group, Type: r.typ, Default: r.def, Range: r.rng, Meaning: r.meaning,
+		Aliases: r.spellings()[1:], Java: !r.ours, Differs: r.differs, Ignored: r.ignored,
+	}
 	if r.family {
 		k.Key += "<name>..."
 		k.Aliases = nil
@@ -57,132 +69,76 @@ func (r row) info() KeyInfo {
 }
 
 const (
-	notBuilt = "ignored: not built yet"
-	longest  = time.Duration(math.MaxInt64)
-	manyInt  = math.MaxInt32
+	longest = time.Duration(math.MaxInt64)
+	manyInt = math.MaxInt32
 )
+
+// known is the table with what is derived from it once. Resolving runs in every
+// cycle of every job and must not build it again.
+var known = index(table()) //nolint:gochecknoglobals // a constant table
+
+// catalog is the table, ready for use.
+type catalog struct {
+	rows []row
+	// keys holds each row's key with the prefix.
+	keys []string
+	// spots finds a row by any spelling, byName by its name.
+	spots  map[string]spot
+	byName map[string]int
+	// families are the beginnings of parameters of plugins, without prefix.
+	families []string
+	// defaults is what holds where nobody says anything.
+	defaults draft
+}
+
+// spot is a row and how good a spelling of it is; 0 is the best.
+type spot struct{ row, rank int }
+
+func index(rows []row) catalog {
+	c := catalog{rows: rows, spots: map[string]spot{}, byName: map[string]int{}, defaults: draft{Policy: Policy{Zone: time.UTC}}}
+	for i, r := range rows {
+		c.keys = append(c.keys, r.key())
+		if r.family {
+			c.families = append(c.families, r.name)
+			continue
+		}
+		c.byName[r.name] = i
+		for rank, s := range r.spellings() {
+			c.spots[s] = spot{i, rank}
+		}
+		if r.def != "" && r.ignored == "" {
+			// A test sees to it that the defaults are good.
+			_ = r.set(&c.defaults, r.def)
+		}
+	}
+	return c
+}
 
 // table is the one list of keys, sorted by name.
 func table() []row {
-	rows := slices.Concat(ownRows(), timeRows(), boundRows(), observedRows(), vertexRows(), laterRows())
+	rows := slices.Concat(
+		group("What decides", ruleRows()), group("Evidence", evidenceRows()), group("When a vertex is resized", boundRows()),
+		group("Sizes", sizeRows()), group("Alignment", alignRows()), group("Lag and restarts", lagRows()),
+		group("Scale-ups that did not help", effectRows()), group("Periods", periodRows()), group("Memory pressure and quotas", quotaRows()),
+		group("Memory tuning", tuningRows()), group("Rescaling", rescaleRows()), group("History and events", historyRows()),
+		group("Plugins", pluginRows()), group("Without effect", ignoredRows()))
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
 	return rows
 }
 
-func ownRows() []row {
-	return []row{
-		oneOf(row{name: "strategy", def: "flink", ours: true, meaning: "the rule that decides: flink is the rule of the Java autoscaler"},
-			func(d *draft) *string { return &d.Strategy }, []string{"flink"}),
-		duration(row{name: "interval", def: "60 s", ours: true, meaning: "time between two looks at the job"},
-			func(d *draft) *time.Duration { return &d.Interval }, time.Second, time.Hour),
-		duration(row{name: "rescale.verify-timeout", def: "5 min", ours: true, meaning: "how long a rescale may take until all tasks run at the new size; after that it counts as partial or not reached"},
-			func(d *draft) *time.Duration { return &d.VerifyTimeout }, time.Second, 24*time.Hour),
-		duration(row{name: "rescale.backoff", def: "5 min", ours: true, meaning: "wait after a rescale that did not succeed, before the next one"},
-			func(d *draft) *time.Duration { return &d.Backoff }, 0, 24*time.Hour),
-		boolean(row{name: "rescale.without-checkpoints", def: "false", ours: true, meaning: "allow a rescale of a job that takes no checkpoints: its state is lost by it"},
-			func(d *draft) *bool { return &d.WithoutCheckpoints }),
-		boolean(row{name: "enabled", def: "", meaning: "switches the Java autoscaler on; here a running workflow is on, pause it or end it to turn it off", ignored: "ignored: a running workflow is on"},
-			func(*draft) *bool { return new(bool) }),
-		boolean(row{name: "scaling.enabled", def: "true", meaning: "false: decide and report, but change nothing (dry run)"},
-			func(d *draft) *bool { return &d.ScalingEnabled }),
+func group(title string, rows []row) []row {
+	for i := range rows {
+		rows[i].group = title
 	}
+	return rows
 }
 
-func timeRows() []row {
-	return []row{
-		duration(row{name: "metrics.window", def: "15 min", meaning: "samples over this time are averaged; a decision needs it to be full, and it must not be shorter than the interval"},
-			func(d *draft) *time.Duration { return &d.MetricsWindow }, time.Second, longest),
-		duration(row{name: "stabilization.interval", def: "5 min", meaning: "samples in this time after a (re)start of the job are no evidence"},
-			func(d *draft) *time.Duration { return &d.StabilizationInterval }, 0, longest),
-		duration(row{name: "scale-down.interval", def: "1 h", old: []string{"scale-up.grace-period"}, meaning: "a vertex gets smaller only when it could have been smaller for this long, and then to the largest size wanted in that time; 0 s: at once"},
-			func(d *draft) *time.Duration { return &d.ScaleDownInterval }, 0, longest),
-		duration(row{name: "catch-up.duration", def: "30 min", meaning: "lag is to be worked off in this time after a rescale; 0 s: lag and restart are not planned for"},
-			func(d *draft) *time.Duration { return &d.CatchUp }, 0, longest),
-		duration(row{name: "restart.time", def: "5 min", meaning: "how long a rescale is expected to stop the job; the records of that time are planned for"},
-			func(d *draft) *time.Duration { return &d.RestartTime }, 0, longest),
-		duration(row{name: "backlog-processing.lag-threshold", def: "5 min", meaning: "a source whose lag takes longer than this at its present rate makes the job work off a backlog: it does not scale down, and up only when it cannot keep up at full load"},
-			func(d *draft) *time.Duration { return &d.BacklogLagThreshold }, 0, longest),
-	}
-}
-
-func boundRows() []row {
-	return []row{
-		number(row{name: "utilization.target", def: "0.7", old: []string{"target.utilization"}, rng: "above 0 and at most 1", meaning: "share of busy time that a new size is chosen for"},
-			func(d *draft, f float64) { d.UtilizationTarget = f }, math.SmallestNonzeroFloat64, 1),
-		number(row{name: "utilization.max", def: "", rng: "utilization.target to 1", meaning: "a vertex that cannot do its rate at this share of busy time gets more subtasks; without it the target plus the boundary"},
-			func(d *draft, f float64) { d.max = &f }, 0, 1),
-		number(row{name: "utilization.min", def: "", rng: "0 to utilization.target", meaning: "a vertex that needs less than this share of busy time gets fewer subtasks; without it the target minus the boundary; 0: never"},
-			func(d *draft, f float64) { d.min = &f }, 0, 1),
-		number(row{name: "target.utilization.boundary", def: "0.3", meaning: "distance of utilization.max and utilization.min from the target, where they are not given"},
-			func(d *draft, f float64) { d.boundary = f }, 0, math.MaxFloat64),
-		number(row{name: "scale-down.max-factor", def: "0.6", meaning: "a vertex loses at most this share of its subtasks in one step; 1: no limit"},
-			func(d *draft, f float64) { d.ScaleDownMaxFactor = f }, 0, math.MaxFloat64),
-		number(row{name: "scale-up.max-factor", def: "100000.0", meaning: "a vertex gains at most this many times its subtasks in one step; 1: at most double"},
-			func(d *draft, f float64) { d.ScaleUpMaxFactor = f }, 0, math.MaxFloat64),
-	}
-}
-
-func observedRows() []row {
-	return []row{
-		duration(row{name: "observed-true-processing-rate.lag-threshold", def: "30 s", meaning: "a source with at least this lag, at its present rate, shows its true processing rate"},
-			func(d *draft) *time.Duration { return &d.ObservedLagThreshold }, 0, longest),
-		number(row{name: "observed-true-processing-rate.switch-threshold", def: "0.15", meaning: "the observed rate is taken when the one computed from busy time is more than this share above it"},
-			func(d *draft, f float64) { d.ObservedSwitchThreshold = f }, 0, math.MaxFloat64),
-		integer(row{name: "observed-true-processing-rate.min-observations", def: "2", meaning: "observations needed before the observed rate counts"},
-			func(d *draft) *int { return &d.ObservedMinObservations }, 1, manyInt),
-		oneOf(row{name: "metrics.busy-time.aggregator", def: "MAX", meaning: "the subtask whose busy time stands for the vertex: the busiest, the mean or the least busy"},
-			func(d *draft) *Aggregator { return &d.BusyTimeAggregator }, []Aggregator{AggregateMax, AggregateAvg, AggregateMin}),
-	}
-}
-
-func vertexRows() []row {
-	return []row{
-		integer(row{name: "vertex.min-parallelism", def: "1", meaning: "no vertex is made smaller than this; one that already is stays"},
-			func(d *draft) *int { return &d.MinParallelism }, 1, manyInt),
-		integer(row{name: "vertex.max-parallelism", def: "200", meaning: "no vertex is made larger than this; one that already is stays"},
-			func(d *draft) *int { return &d.MaxParallelism }, 1, manyInt),
-		list(row{name: "vertex.exclude.ids", def: "", meaning: "ids of vertices that are left as they are; what is downstream is still scaled"},
-			func(d *draft) *[]string { return &d.Exclude }),
-		oneOf(row{name: "scaling.parallelism-alignment.mode", def: "BALANCED", meaning: "fits the size to key groups or partitions: BALANCED takes the next size that lowers the largest share, EVENLY_SPREAD the next divisor, OFF none"},
-			func(d *draft) *Alignment { return &d.Alignment }, []Alignment{AlignBalanced, AlignEvenlySpread, AlignOff}),
-	}
-}
-
-// laterRows are keys of the Java autoscaler that have no effect yet.
-func laterRows() []row {
-	later := func(name, typ, def, meaning string) row {
-		return row{name: name, typ: typ, def: def, meaning: meaning, ignored: notBuilt}
-	}
-	family := func(name string) row {
-		return row{name: name, typ: "text", meaning: "parameters of a plugin", ignored: notBuilt, family: true}
-	}
-	return []row{
-		later("excluded.periods", "list", "", "times of day or cron expressions in which nothing is changed"),
-		later("restart.time-tracking.enabled", "bool", "false", "plan with the longest restart seen"),
-		later("restart.time-tracking.limit", "duration", "15 min", "cap of the restart time that was seen"),
-		later("scaling.effectiveness.detection.enabled", "bool", "false", "do not repeat a scale-up that did not help"),
-		later("scaling.effectiveness.threshold", "number", "0.1", "share of the expected gain below which a scale-up did not help"),
-		later("memory.gc-pressure.threshold", "number", "1.0", "share of time in garbage collection above which nothing is changed"),
-		later("memory.heap-usage.threshold", "number", "1.0", "used share of the heap above which nothing is changed"),
-		later("memory.tuning.enabled", "bool", "false", "fit the memory of TaskManagers"),
-		later("memory.tuning.scale-down-compensation.enabled", "bool", "true", "grow the heap when there are fewer TaskManagers"),
-		later("memory.tuning.overhead", "number", "0.2", "headroom of tuned memory"),
-		later("memory.tuning.maximize-managed-memory", "bool", "false", "give what is left to managed memory"),
-		later("history.max.count", "int", "3", "past decisions kept per vertex"),
-		later("history.max.age", "duration", "24 h", "age of past decisions kept"),
-		later("scaling.event.interval", "duration", "30 min", "the same event is sent at most once in this time"),
-		later("flink.rest-client.timeout", "duration", "10 s", "time-out of a call to Flink"),
-		later("quota.memory", "memory", "", "memory of all TaskManagers that may not be exceeded"),
-		later("quota.cpu", "number", "", "cores of all TaskManagers that may not be exceeded"),
-		later("scaling.key-group.partitions.adjust.mode", "enum", "", "older form of scaling.parallelism-alignment.mode"),
-		later("observed-scalability.enabled", "bool", "false", "correct sizes by how well past ones scaled"),
-		later("observed-scalability.min-observations", "int", "3", "past decisions needed for it"),
-		later("observed-scalability.coefficient-min", "number", "0.5", "floor of the correction"),
-		later("metrics.custom-evaluators", "list", "", "names of evaluator plugins"),
-		later("scaling.custom-executors", "list", "", "names of executor plugins"),
-		family("metrics.custom-evaluator."),
-		family("scaling.custom-executor."),
-		family("scaling.parallelism-alignment.mode."),
+// Groups are the titles of keys that belong together, in the order in which an
+// operator needs them.
+func Groups() []string {
+	return []string{
+		"What decides", "Evidence", "When a vertex is resized", "Sizes", "Alignment", "Lag and restarts", "Scale-ups that did not help",
+		"Periods", "Memory pressure and quotas", "Memory tuning", "Rescaling", "History and events", "Plugins", "Without effect",
 	}
 }
 
@@ -216,36 +172,53 @@ func number(r row, put func(*draft, float64), lo, hi float64) row {
 	r.typ = "number"
 	if r.rng == "" {
 		r.rng = fmt.Sprintf("at least %g", lo)
+		if hi != math.MaxFloat64 {
+			r.rng = fmt.Sprintf("%g to %g", lo, hi)
+		}
 	}
 	r.set = within(r.rng, parseFloat, put, lo, hi)
 	return r
 }
 
-func integer(r row, field func(*draft) *int, lo, hi int) row {
+// number of any size: its range is checked only while a feature is on.
+func looseNumber(r row, field func(*draft) *float64) row {
+	return number(r, func(d *draft, f float64) { *field(d) = f }, -math.MaxFloat64, math.MaxFloat64)
+}
+
+func integer(r row, field func(*draft) *int, lo int) row {
 	r.typ = "int"
 	r.rng = fmt.Sprintf("at least %d", lo)
-	r.set = within(r.rng, parseInt, func(d *draft, v int) { *field(d) = v }, lo, hi)
+	r.set = within(r.rng, parseInt, func(d *draft, v int) { *field(d) = v }, lo, manyInt)
 	return r
 }
 
-func boolean(r row, field func(*draft) *bool) row {
-	r.typ, r.rng = "bool", "true, false"
-	r.set = func(d *draft, text string) error {
-		v, err := parseBool(text)
+func memory(r row, field func(*draft) *int64) row {
+	r.typ, r.rng = "memory", "at least 0 bytes"
+	r.set = parsed(ParseMemory, field)
+	return r
+}
+
+// parsed is the setter of a value that needs only to be read.
+func parsed[T any](parse func(string) (T, error), field func(*draft) *T) func(*draft, string) error {
+	return func(d *draft, text string) error {
+		v, err := parse(text)
 		if err == nil {
 			*field(d) = v
 		}
 		return err
 	}
+}
+
+func boolean(r row, field func(*draft) *bool) row {
+	r.typ, r.rng = "bool", "true, false"
+	r.set = parsed(parseBool, field)
 	return r
 }
 
-func list(r row, field func(*draft) *[]string) row {
+// list is a key with entries; parse keeps their order or not.
+func list(r row, parse func(string) ([]string, error), field func(*draft) *[]string) row {
 	r.typ, r.rng = "list", "entries separated by ;"
-	r.set = func(d *draft, text string) error {
-		*field(d) = parseList(text)
-		return nil
-	}
+	r.set = parsed(parse, field)
 	return r
 }
 

@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Floor is a size that vertices have at least while a period holds.
+type Floor struct {
+	Period Period
+	// All is for every vertex, 0 when Vertices are named.
+	All      int
+	Vertices []VertexCount
+}
+
+// FloorFor is the largest floor of a vertex among the entries that hold now or
+// at some moment within the lead time after now, and the entry that says so.
+// It is 0 where there is none.
+func (p Policy) FloorFor(string, time.Time) (n int, because string) { return 0, "" }
+
+func parseFloors(text string) ([]Floor, error) {
+	entries, err := parseList(text)
+	if err != nil {
+		return nil, err
+	}
+	var out []Floor
+	var problems []string
+	for _, e := range entries {
+		f, err := parseFloor(e)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%q: %v", e, err))
+			continue
+		}
+		out = append(out, f)
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s", strings.Join(problems, "; "))
+	}
+	return out, nil
+}
+
+func parseFloor(entry string) (Floor, error) {
+	period, sizes, ok := strings.Cut(entry, "=")
+	if !ok {
+		return Floor{}, fmt.Errorf("not of the form <period> = <number>")
+	}
+	p, err := ParsePeriod(period)
+	if err != nil {
+		return Floor{}, err
+	}
+	if !strings.Contains(sizes, ":") {
+		n, err := parseInt(sizes)
+		if err != nil || n < 1 {
+			return Floor{}, fmt.Errorf("must be a whole number of at least 1, got %q", strings.TrimSpace(sizes))
+		}
+		return Floor{Period: p, All: n}, nil
+	}
+	vertices, err := parseCounts(sizes)
+	return Floor{Period: p, Vertices: vertices}, err
+}
