@@ -20,12 +20,14 @@ type VertexSample struct {
 	BusyMax Reading `json:"bmax"`
 	// BusyTotal is the accumulated busy time of all subtasks in ms.
 	BusyTotal Reading `json:"btot"`
-	// BackPressure is the mean ms per second that a source is held back.
-	// NotApplicable for other vertices.
+	// BackPressure is the mean ms per second that the vertex is held back by
+	// what reads from it.
 	BackPressure Reading `json:"bp"`
 	// Lag is the number of records that wait in front of a source.
 	// NotApplicable for other vertices.
 	Lag Reading `json:"lag"`
+	// LagMax is the most that waits in front of one subtask.
+	LagMax Reading `json:"lagMax,omitzero"`
 }
 
 // GlobalSample is what is read once per job or cluster.

@@ -28,7 +28,7 @@ func Wanted(v core.Vertex, names []string) []string {
 	}
 	var out []string
 	for _, n := range names {
-		if n == busyTime || (!v.IsSource() && n == inPerSecond) || (v.IsSource() && (n == backPressure || strings.HasSuffix(n, pendingRecords))) {
+		if n == busyTime || n == backPressure || (!v.IsSource() && n == inPerSecond) || (v.IsSource() && strings.HasSuffix(n, pendingRecords)) {
 			out = append(out, n)
 		}
 	}

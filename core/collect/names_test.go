@@ -35,7 +35,7 @@ func TestWanted(t *testing.T) {
 		"other": {
 			reason: "the task's own meter; a chained operator's is not it",
 			vertex: middle, names: names,
-			want: []string{"busyTimeMsPerSecond", "numRecordsInPerSecond"},
+			want: []string{"backPressuredTimeMsPerSecond", "busyTimeMsPerSecond", "numRecordsInPerSecond"},
 		},
 		"only what exists": {
 			reason: "Flink answers a query for one unknown id with nothing",

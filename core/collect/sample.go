@@ -173,15 +173,15 @@ func vertexSample(v core.Vertex, m core.Measurement) core.VertexSample {
 	out.RecordsIn, out.RecordsOut = atLeastZero(st.RecordsRead), atLeastZero(st.RecordsWritten)
 	out.BusyTotal = st.BusyMs.Map(core.Round3)
 	out.BusyMin, out.BusyAvg, out.BusyMax = busy(v, vm)
-	out.BackPressure, out.Lag = na, na
+	out.BackPressure = reading(vm, backPressure, func(a core.Aggregate) float64 { return a.Avg })
+	out.Lag = na
 	if !v.IsSource() {
 		out.InPerSecond = reading(vm, inPerSecond, sumOf)
 		return out
 	}
 	out.RecordsIn = sourceRecordsIn(out.RecordsIn, vm)
 	out.InPerSecond = reading(vm, sourceMetric(ids(vm.Values), sourceInRate), sumOf)
-	out.BackPressure = reading(vm, backPressure, func(a core.Aggregate) float64 { return a.Avg })
-	out.Lag = lag(vm)
+	out.Lag, out.LagMax = lag(vm)
 	return out
 }
 
@@ -248,29 +248,30 @@ func sourceRecordsIn(task core.Reading, vm core.VertexMetrics) core.Reading {
 	return task
 }
 
-// lag sums up all pendingRecords. Where some exist but did not come, the sum
-// covers only a part.
-func lag(vm core.VertexMetrics) core.Reading {
+// lag sums up all pendingRecords, and gives the largest of one subtask. Where
+// some exist but did not come, the sum covers only a part.
+func lag(vm core.VertexMetrics) (all, most core.Reading) {
 	named := 0
 	for _, n := range vm.Names {
 		if strings.HasSuffix(n, pendingRecords) {
 			named++
 		}
 	}
-	sum, came := 0.0, 0
+	sum, largest, came := 0.0, 0.0, 0
 	for _, a := range vm.Values {
 		if strings.HasSuffix(a.ID, pendingRecords) && !math.IsNaN(a.Sum) {
 			sum += a.Sum
+			largest = max(largest, a.Max)
 			came++
 		}
 	}
 	switch {
 	case came == 0 && named == 0:
-		return core.Reading{}
+		return core.Reading{}, core.Reading{}
 	case came < named:
-		return core.Absent(core.Incomplete)
+		return core.Absent(core.Incomplete), core.Reading{}
 	}
-	return core.Read(core.Round3(max(0, sum)))
+	return core.Read(core.Round3(max(0, sum))), core.Read(core.Round3(largest))
 }
 
 // incompleteVertices counts the vertices with numbers that Flink flags as
@@ -288,15 +289,23 @@ func incompleteVertices(t core.Topology, s core.Sample) (partial, all int) {
 	return partial, all
 }
 
+// globalSample reads what is there once for all TaskManagers: of each number
+// the worst. It is not rounded, as in the Java autoscaler.
 func globalSample(m core.Measurement) core.GlobalSample {
 	g := core.GlobalSample{SlotsTotal: m.SlotsTotal, SlotsFree: m.SlotsFree}
-	tm := core.VertexMetrics{Values: m.TaskManagers}
-	most := func(a core.Aggregate) float64 { return a.Max }
-	g.GCPressure = reading(tm, "Status.JVM.GarbageCollector.All.TimeMsPerSecond", most).Map(func(f float64) float64 { return core.Round3(f / 1000) })
-	used, ok1 := reading(tm, "Status.JVM.Memory.Heap.Used", most).Value()
-	limit, ok2 := reading(tm, "Status.JVM.Memory.Heap.Max", most).Value()
-	if ok1 && ok2 && limit > 0 {
-		g.HeapRatio = core.Read(core.Round3(used / limit))
+	most := func(id string) core.Reading {
+		a, ok := find(core.VertexMetrics{Values: m.TaskManagers}, id)
+		if !ok {
+			return core.Reading{}
+		}
+		return core.Read(a.Max)
+	}
+	g.GCPressure = most("Status.JVM.GarbageCollector.All.TimeMsPerSecond").Map(func(f float64) float64 { return f / 1000 })
+	g.HeapUsed = most("Status.JVM.Memory.Heap.Used")
+	g.ManagedUsed = most("Status.Flink.Memory.Managed.Used")
+	g.MetaspaceUsed = most("Status.JVM.Memory.Metaspace.Used")
+	if limit, ok := most("Status.JVM.Memory.Heap.Max").Value(); ok && limit > 0 {
+		g.HeapRatio = g.HeapUsed.Map(func(used float64) float64 { return used / limit })
 	}
 	return g
 }

@@ -42,11 +42,12 @@ func healthy() core.Measurement {
 					agg("backPressuredTimeMsPerSecond", 0, 20, 10, 20), agg("busyTimeMsPerSecond", 100, 200, 150, 300),
 				},
 			},
-			{ID: "b", Values: []core.Aggregate{agg("busyTimeMsPerSecond", 1, 3, 2.00051, 6), agg("numRecordsInPerSecond", 30, 35, 33, 99.5)}},
+			{ID: "b", Values: []core.Aggregate{agg("backPressuredTimeMsPerSecond", 0, 90, 40, 120), agg("busyTimeMsPerSecond", 1, 3, 2.00051, 6), agg("numRecordsInPerSecond", 30, 35, 33, 99.5)}},
 		},
 		TaskManagers: []core.Aggregate{
 			{ID: "Status.JVM.GarbageCollector.All.TimeMsPerSecond", Max: 60},
-			{ID: "Status.JVM.Memory.Heap.Max", Max: 200}, {ID: "Status.JVM.Memory.Heap.Used", Max: 100},
+			{ID: "Status.JVM.Memory.Heap.Max", Max: 300}, {ID: "Status.JVM.Memory.Heap.Used", Max: 100},
+			{ID: "Status.Flink.Memory.Managed.Used", Max: 133}, {ID: "Status.JVM.Memory.Metaspace.Used", Max: 22},
 		},
 		SlotsTotal: core.Read(8), SlotsFree: core.Read(5),
 	}
@@ -62,15 +63,16 @@ func TestSampleOfAHealthyJob(t *testing.T) {
 			{
 				ID: "a", Parallelism: 2, RecordsIn: core.Read(2001), RecordsOut: core.Read(2000), InPerSecond: core.Read(100),
 				BusyMin: core.Read(100), BusyAvg: core.Read(150), BusyMax: core.Read(200), BusyTotal: core.Read(123),
-				BackPressure: core.Read(10), Lag: core.Read(200),
+				BackPressure: core.Read(10), Lag: core.Read(200), LagMax: core.Read(100),
 			},
 			{
 				ID: "b", Parallelism: 3, RecordsIn: core.Read(1990), RecordsOut: core.Read(0), InPerSecond: core.Read(99.5),
 				BusyMin: core.Read(1), BusyAvg: core.Read(2.001), BusyMax: core.Read(3), BusyTotal: core.Read(456),
-				BackPressure: na, Lag: na,
+				BackPressure: core.Read(40), Lag: na,
 			},
 		},
-		Global: core.GlobalSample{SlotsTotal: core.Read(8), SlotsFree: core.Read(5), GCPressure: core.Read(0.06), HeapRatio: core.Read(0.5)},
+		Global: core.GlobalSample{SlotsTotal: core.Read(8), SlotsFree: core.Read(5), GCPressure: core.Read(0.06), HeapRatio: core.Read(100.0 / 300),
+			HeapUsed: core.Read(100), ManagedUsed: core.Read(133), MetaspaceUsed: core.Read(22)},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("sample (-want +got):\n%s", diff)

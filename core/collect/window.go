@@ -257,13 +257,13 @@ func thin(samples []core.Sample, sizes []int, total, maxBytes int, faultsOnly bo
 
 // jsonSize estimates the bytes of a sample in JSON, from above by a little.
 func jsonSize(s core.Sample) int {
-	n := 170 + len(s.Fault) + len(s.Note) + readingSize(s.Clock)
-	for _, r := range []core.Reading{s.Global.SlotsTotal, s.Global.SlotsFree, s.Global.GCPressure, s.Global.HeapRatio} {
+	n := 210 + len(s.Fault) + len(s.Note) + readingSize(s.Clock)
+	for _, r := range []core.Reading{s.Global.SlotsTotal, s.Global.SlotsFree, s.Global.GCPressure, s.Global.HeapRatio, s.Global.HeapUsed, s.Global.ManagedUsed, s.Global.MetaspaceUsed} {
 		n += readingSize(r)
 	}
 	for _, v := range s.Vertices {
-		n += 85 + len(v.ID) + digitsOf(v.Parallelism)
-		for _, r := range []core.Reading{v.RecordsIn, v.RecordsOut, v.InPerSecond, v.BusyMin, v.BusyAvg, v.BusyMax, v.BusyTotal, v.BackPressure, v.Lag} {
+		n += 94 + len(v.ID) + digitsOf(v.Parallelism)
+		for _, r := range []core.Reading{v.RecordsIn, v.RecordsOut, v.InPerSecond, v.BusyMin, v.BusyAvg, v.BusyMax, v.BusyTotal, v.BackPressure, v.Lag, v.LagMax} {
 			n += readingSize(r)
 		}
 	}
