@@ -22,6 +22,7 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	if out.ClusterDigest != in.ClusterDigest {
 		out.ClusterChanged, out.ClusterPolicy = true, cluster
 	}
+	in.Context.Config = in.Config
 	decision, memory, keepFrom := strategy.Decide(in.Context, p, problems)
 	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
 	if !reflect.DeepEqual(memory, in.Context.Memory) {
@@ -33,12 +34,13 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	return out, nil
 }
 
-// Layers names the policy's layers, highest first.
+// Layers names the policy's layers, highest first. Of the job's configuration
+// only what is ours to judge belongs to it.
 func Layers(set, input, config, cluster map[string]string) []policy.Layer {
 	return []policy.Layer{
 		{Name: "set-policy", Values: set},
 		{Name: "input", Values: input},
-		{Name: "job configuration", Values: config},
+		{Name: "job configuration", Values: policy.Own(config)},
 		{Name: "cluster default", Values: cluster},
 	}
 }

@@ -51,7 +51,7 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 			out.Digest, out.Topology = d, &topology
 		}
 	}
-	switch config := policy.Own(m.Config); {
+	switch config := policy.Relevant(m.Config); {
 	case m.Config != nil:
 		if d := configDigest(config); d != in.ConfigDigest {
 			out.ConfigDigest, out.Config = d, config

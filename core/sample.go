@@ -82,7 +82,8 @@ type Observation struct {
 	// said that it knows that digest.
 	Digest   string    `json:"digest,omitempty"`
 	Topology *Topology `json:"topology,omitempty"`
-	// Config holds the job's own autoscaler keys; nil when unchanged by
+	// Config holds the job's own autoscaler keys, and the options of Flink that
+	// decisions need (policy.Related); nil when unchanged by
 	// ConfigDigest.
 	ConfigDigest string            `json:"configDigest,omitempty"`
 	Config       map[string]string `json:"config,omitempty"`
