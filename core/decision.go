@@ -116,6 +116,8 @@ type Decision struct {
 	// Problems lists what is wrong with the policy, if Reason is
 	// ReasonPolicyInvalid.
 	Problems []Problem `json:"problems,omitempty"`
+	// Restart says how long a restart was taken to last, where that was measured.
+	Restart string `json:"restart,omitempty"`
 	// Memory is a recommendation that came with a change, nil for none.
 	Memory *MemoryAdvice `json:"memory,omitempty"`
 }

@@ -43,6 +43,7 @@ func (d Decision) Text(t Topology) string {
 	w.line(0, fmt.Sprintf("%s: %s", d.Verdict, d.Reason))
 	w.line(2, d.Note)
 	w.line(2, d.evidence())
+	w.line(2, d.Restart)
 	for _, p := range d.Problems {
 		w.line(2, "problem: "+p.String())
 	}
@@ -60,7 +61,23 @@ func (d Decision) Text(t Topology) string {
 			x.text(w, t)
 		}
 	}
+	d.Memory.text(w)
 	return w.b.String()
+}
+
+// text lists the options as they would stand in a configuration.
+func (m *MemoryAdvice) text(w *page) {
+	if m == nil {
+		return
+	}
+	w.line(0, "")
+	w.line(0, "memory of a TaskManager, a recommendation that is not carried out:")
+	for _, o := range m.Set {
+		w.line(2, o.Key+": "+o.Value)
+	}
+	for _, k := range m.Remove {
+		w.line(2, "without "+k)
+	}
 }
 
 // evidence says when, by what rule and on what the decision was made.
@@ -95,6 +112,10 @@ func (v VertexDecision) text(w *page, t Topology) {
 	if f := v.formula(); f != "" {
 		w.line(2, f)
 	}
+	if v.Coefficient > 0 {
+		w.line(2, fmt.Sprintf("past sizes did %s of what a linear vertex does", Decimal(Read(v.Coefficient))))
+	}
+	w.line(2, v.Effect.text())
 	if v.Outside && v.Why == ReasonWithinTarget && v.From == v.Wanted && len(v.Steps) == 0 {
 		w.line(2, "no smaller size does the work")
 	}
@@ -108,6 +129,18 @@ func (v VertexDecision) text(w *page, t Topology) {
 		}
 		w.line(2, fmt.Sprintf("then %d by %s%s", s.To, s.By, note))
 	}
+}
+
+// text says what the last scale-up brought; empty for none.
+func (e *Effect) text() string {
+	if e == nil {
+		return ""
+	}
+	s := fmt.Sprintf("its last scale-up brought %s/s of %s/s, seen %d time(s)", Decimal(Read(e.Gain)), Decimal(Read(e.ExpectedGain)), e.Proofs)
+	if e.Blocks {
+		s += "; it gets no larger until " + e.Until.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return s
 }
 
 // work says what the vertex has to do and could do.
