@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"flinkscaler/e2e/oracle"
+	"flinkscaler/e2e/oracle/harness"
 )
 
 // oracleTarget is the Java autoscaler with the harness of e2e/oracle: a folder of jars.
@@ -17,7 +17,7 @@ type oracleTarget struct {
 }
 
 func (e *ensurer) oracle() (oracleTarget, error) {
-	hash, err := oracle.Hash()
+	hash, err := harness.Hash()
 	return oracleTarget{e: e, hash: hash}, err
 }
 
@@ -45,18 +45,14 @@ func (t oracleTarget) make(ctx context.Context, task *task) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	sources, err := oracle.Harness()
-	if err != nil {
-		return err
-	}
-	if err := os.CopyFS(filepath.Join(scratch, "harness"), sources); err != nil {
+	if err := os.CopyFS(filepath.Join(scratch, "harness"), harness.Sources()); err != nil {
 		return err
 	}
 	if err := t.resolve(ctx, task, scratch); err != nil {
 		return err
 	}
 	task.watch(func() string { return "compiling" })
-	if err := t.compile(ctx, scratch, sources); err != nil {
+	if err := t.compile(ctx, scratch); err != nil {
 		return err
 	}
 	return os.Rename(filepath.Join(scratch, "jars"), t.e.cache.Oracle(t.hash))
@@ -80,13 +76,13 @@ func (t oracleTarget) resolve(ctx context.Context, task *task, scratch string) e
 	return nil
 }
 
-func (t oracleTarget) compile(ctx context.Context, scratch string, sources fs.FS) error {
-	files, err := fs.Glob(sources, "src/flinkscaler/oracle/*.java")
+func (t oracleTarget) compile(ctx context.Context, scratch string) error {
+	files, err := fs.Glob(harness.Sources(), "src/flinkscaler/oracle/*.java")
 	if err != nil {
 		return err
 	}
 	jars := filepath.Join(scratch, "jars")
-	path, err := oracle.JoinJars(jars)
+	path, err := harness.JoinJars(jars)
 	if err != nil {
 		return err
 	}
@@ -98,6 +94,6 @@ func (t oracleTarget) compile(ctx context.Context, scratch string, sources fs.FS
 	if err := t.e.runTool(ctx, command{args: javac}); err != nil {
 		return err
 	}
-	jar := filepath.Join(jars, oracle.HarnessJar)
+	jar := filepath.Join(jars, harness.Jar)
 	return t.e.runTool(ctx, command{args: []string{"jar", "--create", "--file", jar, "-C", classes, "."}})
 }

@@ -1,4 +1,4 @@
-package oracle
+package harness
 
 import (
 	"crypto/sha256"
@@ -13,34 +13,28 @@ import (
 )
 
 const (
-	// mainClass serves requests on standard input.
-	mainClass = "flinkscaler.oracle.Main"
+	// MainClass serves requests on standard input.
+	MainClass = "flinkscaler.oracle.Main"
 	// autoscalerJar must come first on the class path: it replaces classes of Flink with its own.
 	autoscalerJar = "flink-autoscaler-1.10.0.jar"
-	// HarnessJar is the name of what is compiled from the sources.
-	HarnessJar = "oracle.jar"
+	// Jar is the name of what is compiled from the sources.
+	Jar = "oracle.jar"
 )
 
-//go:embed harness
-var harness embed.FS
+//go:embed pom.xml src
+var sources embed.FS
 
-// Harness holds pom.xml and, below src, the Java files.
-func Harness() (fs.FS, error) {
-	return fs.Sub(harness, "harness")
-}
+// Sources holds pom.xml and, below src, the Java files.
+func Sources() fs.FS { return sources }
 
 // Hash is a short hash of the harness: another source or dependency, another folder in the cache.
 func Hash() (string, error) {
-	files, err := Harness()
-	if err != nil {
-		return "", err
-	}
 	digest := sha256.New()
-	err = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(sources, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(files, path)
+		content, err := fs.ReadFile(sources, path)
 		if err != nil {
 			return err
 		}
