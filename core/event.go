@@ -1,0 +1,39 @@
+package core
+
+import "time"
+
+// EventKind says what an event is about.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventReport      EventKind = "report"      // a change of size begins
+	EventRecommended EventKind = "recommended" // a change of size that something forbids
+	EventIneffective EventKind = "ineffective" // a scale-up brought too little
+	EventLimited     EventKind = "limited"     // an alignment took another size
+	EventBlocked     EventKind = "blocked"     // memory, quota or an executor said no
+	EventMemory      EventKind = "memory"      // a recommendation for the memory
+	EventError       EventKind = "error"       // the job cannot be judged or changed
+)
+
+// Event is something that people outside want to hear of a job, once. What it
+// says comes from one decision.
+type Event struct {
+	Kind EventKind `json:"kind"`
+	// Warning tells the two types of events apart that Java has.
+	Warning bool `json:"warning,omitempty"`
+	// Reason is the name that the Java autoscaler gives such an event. It is not
+	// a Reason of a decision.
+	Reason string `json:"reason"`
+	// Key is the same for two events that say the same. No number is in it that
+	// changes from cycle to cycle.
+	Key     string `json:"key"`
+	Message string `json:"message"`
+	// ParallelismHash stands for the sizes before and after, where there are
+	// any, as Java computes it.
+	ParallelismHash string    `json:"parallelismHash,omitempty"`
+	DecisionID      string    `json:"decision"`
+	At              time.Time `json:"at"`
+	// Repeated is true when the same was told before and still holds.
+	Repeated bool `json:"repeated,omitempty"`
+}
