@@ -146,6 +146,9 @@ type Policy struct {
 	VerifyTimeout      time.Duration
 	Backoff            time.Duration
 	WithoutCheckpoints bool
+
+	// Quirks are for tests alone; no key sets any.
+	Quirks Quirk
 }
 
 // VertexCount is a number for one vertex.
