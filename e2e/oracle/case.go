@@ -34,6 +34,7 @@ const (
 	TraitSplits       Trait = "splits"        // metrics per split, as Flink 2.1 and later have
 	TraitBounds       Trait = "bounds"        // utilization.min and .max, which the release does not know
 	TraitNoGauge      Trait = "no-gauge"      // no vertex shows numRecordsInPerSecond
+	TraitHot          Trait = "hot"           // all of a source's backlog waits in front of one subtask
 	TraitManyVertices Trait = "many-vertices" // a graph of up to 20 vertices
 )
 
@@ -42,7 +43,7 @@ func traits() []Trait {
 	return []Trait{
 		TraitRestarts, TraitRestarts, TraitSlowTasks, TraitUnapplied, TraitUnapplied, TraitPartial, TraitIncomplete, TraitMissing,
 		TraitLegacy, TraitNoBusy, TraitFrozen, TraitReset, TraitFinished, TraitGaps, TraitLazyLag, TraitJitter, TraitJitter, TraitZero, TraitZero,
-		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitManyVertices,
+		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitManyVertices,
 	}
 }
 

@@ -284,7 +284,12 @@ func (w *world) sourceMetrics(v *node, rate float64) []Metric {
 		metric(fmt.Sprintf("Source__%s.numRecordsOut", v.short()), 0, out, out, out),
 	}
 	if w.k >= v.lagFrom && w.k < v.lagUntil {
-		ms = append(ms, metric(fmt.Sprintf("Source__%s.pendingRecords", v.short()), 0, v.lag, v.lag, v.lag))
+		p := float64(v.parallelism)
+		most := math.Min(v.lag, math.Ceil(v.lag/p*(1+v.skew)))
+		if v.hot {
+			most = v.lag // one partition makes no progress
+		}
+		ms = append(ms, metric(fmt.Sprintf("Source__%s.pendingRecords", v.short()), 0, most, v.lag/p, v.lag))
 	}
 	for _, name := range v.partitions {
 		ms = append(ms, Metric{ID: name})

@@ -54,6 +54,7 @@ type node struct {
 	finishAt   int
 	finished   bool
 	legacy     bool
+	hot        bool
 	lagFrom    int // cycle from which the backlog metric is there
 	lagUntil   int
 	blind      int // cycles for which a reading is missing, see blindTo
@@ -225,6 +226,7 @@ func (w *world) traitsOfNodes() {
 		if !v.source() {
 			continue
 		}
+		v.hot = w.has(TraitHot) && chance(r, 0.7)
 		if w.has(TraitLegacy) && chance(r, 0.6) {
 			v.legacy = true
 		}

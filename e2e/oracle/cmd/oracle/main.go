@@ -1,0 +1,35 @@
+// Command oracle compares our strategy with the Java autoscaler on random jobs, and says how often the two differ. See
+// package oracle; `make e2e-oracle` builds what it needs first.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"flinkscaler/e2e/oracle"
+)
+
+func main() {
+	var s oracle.Settings
+	flag.Uint64Var(&s.Seed, "seed", oracle.DefaultSeed, "makes the cases")
+	flag.IntVar(&s.Cases, "cases", oracle.LeastCases, "how many")
+	flag.IntVar(&s.Only, "only", -1, "the number of a single case to run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := oracle.Run(ctx, s)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		stop()
+		os.Exit(1)
+	}
+	report.Write(os.Stdout, s)
+	if report.Failed() {
+		stop()
+		os.Exit(1)
+	}
+}
