@@ -53,7 +53,7 @@ func standard(path string) bool {
 
 // stages are the parts of a decision; each may use those to its left.
 func stages() []string {
-	return []string{"core", "core/policy", "core/collect", "core/evaluate", "core/stabilize", "core/scale", "core/strategy/flink", "core/strategy"}
+	return []string{"core", "core/policy", "core/collect", "core/evaluate", "core/stabilize", "core/scale", "core/strategy/flink", "core/strategy", "core/whatif"}
 }
 
 func rules() []rule {
