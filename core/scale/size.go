@@ -3,7 +3,7 @@ package scale
 import (
 	"fmt"
 	"math"
-	"slices"
+	"time"
 
 	"flinkscaler/core"
 	"flinkscaler/core/evaluate"
@@ -16,50 +16,99 @@ const (
 	ByMaxParallelism = "max parallelism"
 	ByPartitions     = "partitions"
 	ByGate           = "gate: no vertex is outside"
+	ByForward        = "FORWARD edge"
+	ByExecutor       = "executor"
 )
+
+// Input is what the size of one vertex is made of.
+type Input struct {
+	Vertex   core.Vertex
+	Evidence evaluate.Vertex
+	Policy   policy.Policy
+	// Coefficient is how well past changes of the vertex scaled: 1 is linear,
+	// and so is 0, which is not known.
+	Coefficient float64
+	// Aligner is the policy's own alignment, nil for none.
+	Aligner Aligner
+	Now     time.Time
+}
 
 // Sizing is a vertex on its way to a number.
 type Sizing struct {
-	Vertex core.Vertex
-	Policy policy.Policy
+	Input
+
 	// Factor is the capacity that is needed over the one there is.
 	Factor float64
 	// To is the number so far, Steps how it came about.
 	To    int
 	Steps []core.Step
+	// floor is the least size by the schedule now, because the entry of it.
+	floor   int
+	because string
+}
+
+// begin starts with the size now, the vertex being as the policy knows it.
+func begin(in Input) *Sizing {
+	in.Vertex = Known(in.Vertex, in.Policy)
+	s := &Sizing{Input: in, To: in.Vertex.Parallelism}
+	s.floor, s.because = in.Policy.FloorFor(in.Vertex.ID, in.Now)
+	return s
 }
 
 // Limit moves the number of a Sizing, and says so in a step.
 type Limit func(*Sizing)
 
-// Limits are the limits of the flink strategy in their order.
+// Limits are the limits of a vertex in their order. What the policy forces
+// comes after what it merely allows, and what Flink and the source enforce
+// after both; an alignment may fill what is left up.
 func Limits() []Limit {
-	return []Limit{Factor, AtLeast, AtMost, MaxParallelism, Partitions, Align}
+	return []Limit{
+		Scalability, Factor, AtLeast, AtMost, Floor, HardLeast, HardMost,
+		MaxParallelism, LegacyAlign, Partitions, Align,
+	}
 }
 
-// Size computes what a vertex should run at, before delays and vetoes.
-func Size(v core.Vertex, e evaluate.Vertex, p policy.Policy) core.VertexDecision {
-	out := Decision(v, e)
-	if e.Unjudged != "" {
-		out.Why = e.Unjudged
+// SizeOf computes what a vertex should run at, before delays and vetoes. A
+// vertex that the policy forces to another size is outside, whatever its load.
+func SizeOf(in Input) core.VertexDecision {
+	s := begin(in)
+	out := Decision(s.Vertex, in.Evidence)
+	rest, steps := s.rest()
+	if why := in.Evidence.Unjudged; why != "" {
+		out.Why = why
+		if rest != out.From && why != core.ReasonExcluded {
+			out.To, out.Wanted, out.Steps = rest, rest, steps
+			out.Outside, out.Why = true, direction(out.From, rest)
+		}
 		return out
 	}
-	capacity := e.Capacity.Or(0)
-	s := Sizing{Vertex: v, Policy: p}
-	if rate, ok := e.TrueRate.Value(); ok {
-		s.Factor = capacity / rate
-	}
-	s.To = subtasks(s.Factor, v.Parallelism)
-	s.Steps = []core.Step{{By: ByFormula, To: s.To}}
-	for _, limit := range Limits() {
-		limit(&s)
-	}
-	out.Wanted, out.To = s.To, s.To
+	s.judge()
+	out.Wanted, out.To, out.Outside = s.To, s.To, out.Outside || rest != out.From
 	if len(s.Steps) > 1 {
 		// The formula's own number is kept only where something moved it.
 		out.Steps = s.Steps
 	}
+	if in.Coefficient > 0 && in.Coefficient != 1 {
+		out.Coefficient = in.Coefficient
+	}
 	return out
+}
+
+// judge goes from the formula through all limits.
+func (s *Sizing) judge() {
+	if rate, ok := s.Evidence.TrueRate.Value(); ok {
+		s.Factor = s.Evidence.Capacity.Or(0) / rate
+	}
+	s.To = subtasks(s.Factor, s.Vertex.Parallelism)
+	s.Steps = []core.Step{{By: ByFormula, To: s.To}}
+	for _, limit := range Limits() {
+		limit(s)
+	}
+}
+
+// Size is SizeOf for a policy without schedule, plugins and history.
+func Size(v core.Vertex, e evaluate.Vertex, p policy.Policy) core.VertexDecision {
+	return SizeOf(Input{Vertex: v, Evidence: e, Policy: p})
 }
 
 // Decision is a vertex' decision to stay, with the numbers of the evaluation.
@@ -101,9 +150,14 @@ func (s *Sizing) step(by string, to int, note string) {
 	s.Steps = append(s.Steps, core.Step{By: by, To: to, Note: note})
 }
 
-// bounds are the policy's limits, which never force a change.
-func (s *Sizing) bounds() (lower, upper int) {
-	return min(s.Vertex.Parallelism, s.Policy.MinParallelism), max(s.Vertex.Parallelism, s.Policy.MaxParallelism)
+// Scalability asks for more where past changes brought less than their share.
+func Scalability(s *Sizing) {
+	c := s.Coefficient
+	if c <= 0 || c == 1 {
+		return
+	}
+	s.Factor = float64(s.Factor / c)
+	s.step(policy.Prefix+"observed-scalability.enabled", subtasks(s.Factor, s.Vertex.Parallelism), fmt.Sprintf("past changes brought %.4g of their share", c))
 }
 
 // Factor keeps one step from being too large.
@@ -117,104 +171,5 @@ func Factor(s *Sizing) {
 	case s.Factor > most:
 		s.Factor = most
 		s.step(policy.Prefix+"scale-up.max-factor", subtasks(most, s.Vertex.Parallelism), fmt.Sprintf("at most %.4g times the size now", most))
-	}
-}
-
-// AtLeast obeys the policy's least parallelism.
-func AtLeast(s *Sizing) {
-	lower, _ := s.bounds()
-	s.step(policy.Prefix+"vertex.min-parallelism", max(s.To, lower), fmt.Sprintf("at least %d", lower))
-}
-
-// AtMost obeys the policy's largest parallelism.
-func AtMost(s *Sizing) {
-	_, upper := s.bounds()
-	note := fmt.Sprintf("at most %d", upper)
-	if upper > s.Policy.MaxParallelism {
-		note = fmt.Sprintf("at most %d, but not below the size now", s.Policy.MaxParallelism)
-	}
-	s.step(policy.Prefix+"vertex.max-parallelism", min(s.To, upper), note)
-}
-
-// MaxParallelism obeys the number of key groups, which Flink enforces.
-func MaxParallelism(s *Sizing) {
-	if most := s.Vertex.MaxParallelism; most > 0 {
-		s.step(ByMaxParallelism, min(s.To, most), fmt.Sprintf("the vertex has %d key groups", most))
-	}
-}
-
-// Partitions keeps a source from subtasks that would have nothing to read.
-func Partitions(s *Sizing) {
-	if n := s.Vertex.Partitions; n > 0 {
-		s.step(ByPartitions, min(s.To, n), fmt.Sprintf("capped by %d partitions", n))
-	}
-}
-
-// Align fits the number to key groups or partitions.
-func Align(s *Sizing) {
-	n, apart := Groups(s.Vertex)
-	if !apart || s.Policy.Alignment == policy.AlignOff || s.To == s.Vertex.Parallelism {
-		return
-	}
-	_, upper := s.bounds()
-	limit := min(n, upper)
-	if most := s.Vertex.MaxParallelism; most > 0 {
-		limit = min(limit, most)
-	}
-	if s.To < s.Vertex.Parallelism {
-		limit = min(limit, s.Vertex.Parallelism)
-	}
-	evenly := s.Policy.Alignment == policy.AlignEvenlySpread
-	to := Aligned(s.To, limit, n, evenly)
-	s.step(policy.Prefix+"scaling.parallelism-alignment.mode", to, share(s.Policy.Alignment, n, to))
-}
-
-func share(mode policy.Alignment, n, p int) string {
-	return fmt.Sprintf("%s: largest share %d of %d", mode, (n+p-1)/p, n)
-}
-
-// Groups is what the subtasks of a vertex share out among themselves, and
-// whether it is shared out by number at all.
-func Groups(v core.Vertex) (int, bool) {
-	if v.Partitions > 0 {
-		return v.Partitions, true
-	}
-	hash := slices.ContainsFunc(v.Inputs, func(e core.Edge) bool { return e.Ship == core.ShipHash })
-	return v.MaxParallelism, hash && v.MaxParallelism > 0
-}
-
-// farthest bounds the search for an alignment: Flink has at most 32768 key
-// groups.
-const farthest = 1 << 15
-
-// Aligned is the first number from p to limit that divides n or, unless
-// evenly, gives a smaller largest share than p; p when there is none.
-func Aligned(p, limit, n int, evenly bool) int {
-	if p < 1 {
-		return p
-	}
-	for q := p; q <= min(limit, p+farthest); q++ {
-		if n%q == 0 || (!evenly && n/q < n/p) {
-			return q
-		}
-	}
-	return p
-}
-
-// Gate is all or nothing: as long as no vertex that would change is outside of
-// its bounds, none changes.
-func Gate(vertices []core.VertexDecision) {
-	for _, v := range vertices {
-		if v.To != v.From && v.Outside {
-			return
-		}
-	}
-	for i := range vertices {
-		v := &vertices[i]
-		if v.To == v.From {
-			continue
-		}
-		v.Steps = append(v.Steps, core.Step{By: ByGate, To: v.From})
-		v.To, v.Why = v.From, core.ReasonWithinTarget
 	}
 }

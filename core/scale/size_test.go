@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -38,63 +37,6 @@ func vertexOf(current, partitions, maxP int, hash bool) core.Vertex {
 		v.Inputs = append(v.Inputs, core.Edge{From: "b", Ship: core.ShipHash})
 	}
 	return v
-}
-
-func TestSizeInEveryAlignment(t *testing.T) {
-	t.Parallel()
-	cases := []struct {
-		current, partitions, maxP int
-		factor                    float64
-		lower, upper              int
-		hash                      bool
-		balanced, evenly, off     int
-		reason                    string
-	}{
-		// Not shared out by number: no alignment.
-		{1, 0, 720, 0.0001, 1, most, false, 1, 1, 1, "never below 1"},
-		{2, 0, 720, 0.1, 1, most, false, 1, 1, 1, "never below 1"},
-		{16, 0, 128, 1.5, 1, most, false, 24, 24, 24, "REBALANCE is not aligned"},
-		{200, 0, 720, 2, 1, most, false, 400, 400, 400, "REBALANCE is not aligned"},
-		// Key groups.
-		{6, 0, 36, 0.8, 1, most, true, 6, 6, 5, "a divisor at the size now keeps it"},
-		{16, 0, 128, 1.5, 1, most, true, 26, 32, 24, "26 lowers the largest share, 32 divides"},
-		{200, 0, 720, most, 1, most, true, 720, 720, 720, "not above the key groups"},
-		{10, 0, 128, 2.5, 1, most, true, 26, 32, 25, ""},
-		{200, 0, 720, 2, 1, 300, true, 300, 300, 300, "nothing better below the policy's limit"},
-		{200, 0, 720, 1.3, 1, most, true, 360, 360, 260, ""},
-		{10, 0, 128, 0.3, 1, 200, true, 4, 4, 3, ""},
-		{100, 0, 720, 0.37, 1, 200, true, 38, 40, 37, ""},
-		// Partitions of a source.
-		{7, 15, 128, 1.2, 1, most, false, 15, 15, 9, "9 to 14 share as badly as 9"},
-		{20, 35, 30, 0.9, 1, most, false, 18, 18, 18, "nothing better up to the size now"},
-		{22, 35, 30, 1.1, 20, most, false, 25, 25, 25, "nothing better up to max parallelism"},
-		{80, 200, 128, 1.4, 1, most, false, 112, 112, 112, "nothing better up to max parallelism"},
-		{24, 199, most, 4, 1, most, false, 100, 199, 96, "a prime: evenly is all of them"},
-		{8, 12, 128, 1.5, 1, 200, false, 12, 12, 12, ""},
-		{22, 35, 128, 1.13, 20, 30, false, 25, 25, 25, "nothing better up to the policy's limit"},
-		{5, 12, 8, 1.4, 1, 200, false, 7, 7, 7, "8 does not divide 12 and shares as badly"},
-		// The Java autoscaler lets these exceed the partitions.
-		{12, 10, 128, 0.9, 1, 200, false, 10, 10, 10, "I3: Java gives 11 subtasks to 10 partitions"},
-		{10, 15, 128, 2, 1, 200, false, 15, 15, 15, "I3: Java gives 20 subtasks to 15 partitions"},
-		{100, 15, 720, 1.8, 1, 200, false, 15, 15, 15, "BC-05: wants 180 for 15 partitions"},
-		{100, 15, 720, 0.5, 1, 200, false, 15, 15, 15, "BC-05: wants 50 for 15 partitions"},
-		{100, 15, 720, 0.1, 1, 200, false, 15, 15, 10, "BC-05: 10 share as badly as any below 15"},
-		{4, 3, 128, 5, 8, 200, false, 3, 3, 3, "BC-35 (c): the policy's least is above the partitions"},
-	}
-	for _, c := range cases {
-		t.Run(fmt.Sprintf("%d x %.4g of %d,%d", c.current, c.factor, c.partitions, c.maxP), func(t *testing.T) {
-			t.Parallel()
-			v := vertexOf(c.current, c.partitions, c.maxP, c.hash)
-			got := map[policy.Alignment]int{}
-			for _, mode := range []policy.Alignment{policy.AlignBalanced, policy.AlignEvenlySpread, policy.AlignOff} {
-				got[mode], _ = sized(v, c.factor, upTo(c.lower, c.upper, mode))
-			}
-			want := map[policy.Alignment]int{policy.AlignBalanced: c.balanced, policy.AlignEvenlySpread: c.evenly, policy.AlignOff: c.off}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
-			}
-		})
-	}
 }
 
 // TestSizeRoundsAsJava: exact arithmetic would give one less in each case.
@@ -199,28 +141,6 @@ func TestStepsTellTheWay(t *testing.T) {
 	}
 }
 
-func TestGateIsAllOrNothing(t *testing.T) {
-	t.Parallel()
-	both := func(outside bool) []core.VertexDecision {
-		return []core.VertexDecision{{ID: "a", From: 10, To: 12, Wanted: 12}, {ID: "b", From: 10, To: 8, Wanted: 8, Outside: outside}}
-	}
-	v := both(false)
-	Gate(v)
-	if v[0].To != 10 || v[1].To != 10 || v[0].Wanted != 12 || v[0].Why != core.ReasonWithinTarget {
-		t.Errorf("none outside: %+v; want no change, but what was wanted still there", v)
-	}
-	v = both(true)
-	Gate(v)
-	if v[0].To != 12 || v[1].To != 8 {
-		t.Errorf("one outside: %+v; want both changes", v)
-	}
-	v = []core.VertexDecision{{ID: "a", From: 10, To: 12}, {ID: "b", From: 10, To: 10, Outside: true}}
-	Gate(v)
-	if v[0].To != 10 {
-		t.Errorf("a vertex outside that does not change drags no other along: %+v", v)
-	}
-}
-
 // TestJobsOfTheJavaAutoscaler: source without and sink with HASH input, both
 // at 10 unless said, no catch-up; what comes out of sizes and gate together.
 func TestJobsOfTheJavaAutoscaler(t *testing.T) {
@@ -270,5 +190,35 @@ func TestUnjudgedStays(t *testing.T) {
 	d := Size(vertexOf(10, 0, 128, false), evaluate.Vertex{Unjudged: core.ReasonMetricsMissing, Note: "why"}, policy.Default())
 	if d.To != 10 || d.Wanted != 10 || d.Why != core.ReasonMetricsMissing || d.Note != "why" {
 		t.Errorf("%+v", d)
+	}
+}
+
+func TestPastChangesThatBroughtLittleAskForMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason      string
+		coefficient float64
+		want        int
+		steps       int
+	}{
+		{"not known", 0, 15, 0},
+		{"linear", 1, 15, 0},
+		{"half of the share: twice the growth", 0.5, 30, 2},
+		{"as good as linear: the same number, no step", 0.99, 16, 2},
+	} {
+		d := SizeOf(Input{Vertex: vertexOf(10, 0, 720, false), Policy: upTo(1, most, policy.AlignOff), Coefficient: c.coefficient, Evidence: evaluate.Vertex{Capacity: core.Read(150), TrueRate: core.Read(100)}})
+		if d.To != c.want || len(d.Steps) != c.steps {
+			t.Errorf("%s: %d by %v; want %d", c.reason, d.To, d.Steps, c.want)
+		}
+		if recorded := d.Coefficient != 0; recorded != (c.steps > 0) {
+			t.Errorf("%s: coefficient %v in the decision", c.reason, d.Coefficient)
+		}
+	}
+	// The correction comes before the limit of one step, as in Java.
+	p := upTo(1, most, policy.AlignOff)
+	p.ScaleUpMaxFactor = 1
+	d := SizeOf(Input{Vertex: vertexOf(10, 0, 720, false), Policy: p, Coefficient: 0.5, Evidence: evaluate.Vertex{Capacity: core.Read(150), TrueRate: core.Read(100)}})
+	if d.To != 20 {
+		t.Errorf("%d by %v; want at most double", d.To, d.Steps)
 	}
 }
