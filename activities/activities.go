@@ -23,13 +23,15 @@ type Cluster struct {
 	Policy map[string]string
 }
 
-// Settings are what the activities need; all fields but Temporal, Recorder and
-// SearchAttributes are required.
+// Settings are what the activities need; all fields but Temporal, Recorder, Sink
+// and SearchAttributes are required.
 type Settings struct {
 	Clusters map[string]Cluster
 	// Temporal finds rescale workflows.
 	Temporal RescaleFinder
 	Recorder Recorder
+	// Sink takes the events of jobs; without one there are none.
+	Sink EventSink
 	// Now is the worker's clock.
 	Now func() time.Time
 	// SearchAttributes is true when they are registered on the namespace.
@@ -70,6 +72,7 @@ func (a *Activities) Register(r Registry) {
 		NameVerify:       a.Verify,
 		NameFindRescale:  a.FindRescale,
 		NameAwaitRescale: a.AwaitRescale,
+		NameReport:       a.Report,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

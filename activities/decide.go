@@ -25,6 +25,7 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	in.Context.Config = in.Config
 	decision, memory, keepFrom := strategy.Decide(in.Context, p, problems)
 	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
+	out.Events, memory.Told = a.due(decision, out.Health, in.Context, p)
 	if !reflect.DeepEqual(memory, in.Context.Memory) {
 		out.Memory = &memory
 	}

@@ -62,6 +62,22 @@ type Inspector interface {
 	Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error)
 }
 
+// EventSink tells people outside what happens to a job.
+type EventSink interface {
+	// Send hands over events of one job, in their order; there is at least one.
+	//
+	// Idempotent by decision id and key: what was sent before, as a retry after
+	// a lost answer does, must not show as a second event where the place of the
+	// events can tell. A sink does not decide what is worth telling, and drops
+	// nothing. It must not change the events.
+	//
+	// core.ErrRefused and core.ErrUnauthorized: these events are not taken,
+	// never retry. core.ErrUnreachable, core.ErrBusy or any other: some or all
+	// may have been taken; the same call again is right. An error never keeps a
+	// job from being managed; events that cannot be sent for a while are lost.
+	Send(ctx context.Context, key core.JobKey, events []core.Event) error
+}
+
 // Platform is one cluster with all it can do. A cluster of the worker's
 // configuration is one Platform.
 type Platform interface {

@@ -17,6 +17,7 @@ const (
 	NameVerify       = "Verify"
 	NameFindRescale  = "FindRescale"
 	NameAwaitRescale = "AwaitRescale"
+	NameReport       = "Report"
 )
 
 // ObserveInput says what to look at, and what the caller knows already, so
@@ -54,6 +55,8 @@ type Decided struct {
 	Health core.Health `json:"health"`
 	// Memory is what to remember, nil when unchanged.
 	Memory *core.Memory `json:"memory,omitempty"`
+	// Events are those that are due, for Report.
+	Events []core.Event `json:"events,omitempty"`
 	// KeepFrom: samples before it never count again.
 	KeepFrom time.Time `json:"keepFrom,omitzero"`
 	// Timing of the loop and of a rescale, from the policy.
@@ -175,6 +178,12 @@ type FoundRescale struct {
 type AwaitRescaleInput struct {
 	RescaleID string `json:"rescaleId"`
 	RunID     string `json:"runId"`
+}
+
+// ReportInput is what people should hear of a job.
+type ReportInput struct {
+	Key    core.JobKey  `json:"key"`
+	Events []core.Event `json:"events"`
 }
 
 // Memo keys of a rescale workflow.

@@ -1,5 +1,5 @@
-// Package porttest holds one conformance suite for activities.Platform: what
-// each port promises, as tests. It runs on the simulated cluster, on the
+// Package porttest holds one conformance suite for activities.Platform and one
+// for activities.EventSink: what each port promises, as tests. It runs on the simulated cluster, on the
 // adapter against a scripted server, and on real Flink, so that a fake cannot
 // drift from what it stands for.
 //

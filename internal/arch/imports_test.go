@@ -83,6 +83,16 @@ func rules() []rule {
 			breach: source{path: "core/collect/x.go", imports: []string{module + "/core/evaluate"}},
 		},
 		{
+			name: "events know decisions, not how they are made", applies: code("core/event"), why: "what is told follows from a decision alone",
+			allows: func(_ source, p string) bool { return !ours(p) || p == module+"/core" || p == module+"/core/policy" },
+			breach: source{path: "core/event/x.go", imports: []string{module + "/core/strategy"}},
+		},
+		{
+			name: "decisions do not know what is told of them", applies: func(s source) bool { return code("core")(s) && !inside(s.dir(), "core/event") }, why: "events may change, decisions must not by that",
+			allows: func(_ source, p string) bool { return p != module+"/core/event" },
+			breach: source{path: "core/strategy/x.go", imports: []string{module + "/core/event"}},
+		},
+		{
 			name: "workflows have no formulas and do no I/O", applies: code("workflows"), why: "what may change its mind runs in a recorded activity",
 			allows: func(_ source, p string) bool {
 				switch p {
@@ -112,9 +122,9 @@ func rules() []rule {
 			breach: source{path: "activities/observe.go", imports: []string{"go.temporal.io/sdk/client"}},
 		},
 		{
-			name: "adapters know no Temporal", applies: code("adapters"), why: "they translate a platform into core's words, nothing else",
+			name: "adapters know no Temporal", applies: code("adapters"), why: "they translate a platform into core's words, nothing else; the keys of log lines are everybody's",
 			allows: func(_ source, p string) bool {
-				return !strings.HasPrefix(p, "go.temporal.io/") && (!ours(p) || inside(p, module+"/core") || inside(p, module+"/adapters"))
+				return !strings.HasPrefix(p, "go.temporal.io/") && (!ours(p) || inside(p, module+"/core") || inside(p, module+"/adapters") || p == module+"/internal/logging")
 			},
 			breach: source{path: "adapters/flink/x.go", imports: []string{module + "/activities"}},
 		},

@@ -11,6 +11,7 @@ const (
 	KeyDecision  = "decision"
 	KeyDo        = "do" // what a person can do about it
 	KeyError     = "error"
+	KeyEvent     = "event"
 	KeyFrom      = "from"
 	KeyIdentity  = "identity"
 	KeyJob       = "job"

@@ -105,7 +105,7 @@ func place(line int) string {
 func TestKeysAreUnique(t *testing.T) {
 	t.Parallel()
 	keys := []string{
-		KeyAddress, KeyAttempt, KeyCluster, KeyClusters, KeyCycle, KeyDecision, KeyDo, KeyError, KeyFrom, KeyIdentity, KeyJob, KeyNamespace,
+		KeyAddress, KeyAttempt, KeyCluster, KeyClusters, KeyCycle, KeyDecision, KeyDo, KeyError, KeyEvent, KeyFrom, KeyIdentity, KeyJob, KeyNamespace,
 		KeyNote, KeyOutcome, KeyPlatform, KeyReason, KeyRetryIn, KeySetting, KeySignal, KeyTaskQueue, KeyTimeout, KeyTo, KeyVerdict, KeyVersion, KeyVertex,
 	}
 	seen := map[string]bool{}
