@@ -23,6 +23,8 @@ type Window struct {
 	Ends time.Time
 	// KeepFrom is how far back samples are still of use.
 	KeepFrom time.Time
+	// Past is set with quirks alone: all samples of the attempt.
+	Past []Past
 }
 
 // Span is the time between the first and the last sample that count.
@@ -43,6 +45,9 @@ func (w Window) Span() time.Duration {
 // or sizes that changed inside an attempt begin the window anew; and a hole of
 // less than half the window at its old end does not make it less full.
 func Counted(samples []core.Sample, p policy.Policy) Window {
+	if p.Quirks.Has(policy.QuirkWindow) {
+		return countedAsReleased(samples, p)
+	}
 	attempt, settled := present(samples)
 	good := evidence(attempt)
 	if len(good) == 0 {

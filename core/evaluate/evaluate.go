@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/core/collect"
 	"flinkscaler/core/policy"
 )
 
@@ -21,6 +22,8 @@ type Input struct {
 	// Custom changes what was evaluated, nil for none.
 	Custom Evaluator
 	Now    time.Time
+	// Past is set with quirks alone: all samples of the attempt.
+	Past []collect.Past
 }
 
 // Vertex is what the evidence says of one vertex. Rates are records per
@@ -143,7 +146,7 @@ func inputs(v core.Vertex) []string {
 // hasBacklog is true for a source whose lag takes longer than the threshold at
 // its present rate.
 func (s *state) hasBacklog(v core.Vertex) bool {
-	if !v.IsSource() || v.Finished {
+	if !v.IsSource() || s.over(v) {
 		return false
 	}
 	line := s.lines[v.ID]
@@ -152,5 +155,5 @@ func (s *state) hasBacklog(v core.Vertex) bool {
 	if !ok || math.IsNaN(r) || waiting <= 0 {
 		return false
 	}
-	return waiting/r > seconds(s.in.Policy.BacklogLagThreshold) || r <= 0
+	return waiting/r > seconds(s.in.Policy.BacklogLagThreshold) || (r <= 0 && !s.quirk(policy.QuirkReset))
 }

@@ -10,7 +10,7 @@ import (
 // findGap looks for missing evidence of the vertex itself in every sample that
 // counts, and takes over what is missing upstream.
 func (s *state) findGap(v core.Vertex, out *Vertex) {
-	if v.Finished {
+	if v.Finished || s.quirk(policy.QuirkGaps) {
 		return
 	}
 	for _, from := range inputs(v) {
@@ -93,7 +93,7 @@ const (
 func (s *state) contradiction(v core.Vertex, out *Vertex) {
 	capacity, ok1 := out.Capacity.Value()
 	rate, ok2 := out.TrueRate.Value()
-	if out.Gap != "" || out.Unjudged != "" || !ok1 || !ok2 || rate <= capacity || v.IsSource() {
+	if s.quirk(policy.QuirkContradiction) || out.Gap != "" || out.Unjudged != "" || !ok1 || !ok2 || rate <= capacity || v.IsSource() {
 		return
 	}
 	busy := s.lines[v.ID].mean(func(x core.VertexSample) core.Reading { return x.BusyAvg })

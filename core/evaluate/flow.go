@@ -12,7 +12,7 @@ func (s *state) rates(v core.Vertex) {
 	target, catchUp := 0.0, 0.0
 	line := s.lines[v.ID]
 	switch {
-	case v.Finished:
+	case s.over(v):
 	case v.IsSource():
 		target = float64(line.rate(recordsIn) + zeroIfNaN(line.rate(lag)))
 		target = math.Max(0, target)
@@ -76,7 +76,7 @@ func (s *state) edge(from string, to core.Vertex) float64 {
 
 // rateOf is the slope of a counter, 0 for a finished vertex.
 func (s *state) rateOf(id string, f field) float64 {
-	if v, ok := s.in.Topology.Find(id); ok && v.Finished {
+	if v, ok := s.in.Topology.Find(id); ok && s.over(v) {
 		return 0
 	}
 	return s.lines[id].rate(f)

@@ -18,21 +18,21 @@ type rates struct {
 
 // judge puts the numbers of one vertex together.
 func (s *state) judge(v core.Vertex) Vertex {
-	p, line := s.in.Policy, s.lines[v.ID]
+	line := s.lines[v.ID]
 	out := Vertex{ID: v.ID, Lag: core.Absent(core.NotApplicable)}
 	if v.IsSource() {
 		out.Lag = line.latest(lag)
 	}
 	s.findGap(v, &out)
-	if out.Unjudged = s.unjudged(v, &out); v.Finished {
+	if out.Unjudged = s.unjudged(v, &out); s.over(v) {
 		return out
 	}
-	busy := line.busyMs(v.Parallelism, p.BusyTimeAggregator)
+	busy := s.busyMs(v)
 	r := rates{target: s.target[v.ID], catchUp: s.catchUp[v.ID], busyMs: busy, trueRate: s.trueRate(v, busy), lag: out.Lag}
 	s.customise(v, &r)
 	s.bounds(r, &out)
 	if out.Unjudged == "" {
-		out.Unjudged = lacking(&out, r.trueRate)
+		out.Unjudged = s.lacking(&out, r.trueRate)
 	}
 	out.Outside = out.Unjudged == "" && outside(r.trueRate, out)
 	s.contradiction(v, &out)
@@ -46,6 +46,9 @@ func (s *state) judge(v core.Vertex) Vertex {
 func (s *state) bounds(r rates, out *Vertex) {
 	p := s.in.Policy
 	upper, lower := p.UtilizationMax, p.UtilizationMin
+	if s.quirk(policy.QuirkBounds) {
+		upper, lower = p.UtilizationTarget+p.UtilizationBoundary, p.UtilizationTarget-p.UtilizationBoundary
+	}
 	if s.backlog {
 		upper, lower = 1, 0
 	}
@@ -73,8 +76,11 @@ func (s *state) trueRate(v core.Vertex, busyMs float64) float64 {
 	observed := math.NaN()
 	if v.IsSource() {
 		observed = line.observed(p)
+		if s.quirk(policy.QuirkObserved) {
+			observed = s.observedAsReleased(v.ID)
+		}
 	}
-	processed := line.processed(v.IsSource(), p.BusyTimeAggregator)
+	processed := line.processed(v.IsSource() || s.quirk(policy.QuirkNumerator), p.BusyTimeAggregator)
 	return core.Round3(TrueRate(busyRate(processed, busyMs), observed, p.ObservedSwitchThreshold))
 }
 
@@ -98,6 +104,8 @@ func (s *state) unjudged(v core.Vertex, out *Vertex) core.Reason {
 		return core.ReasonExcluded
 	case v.IsSource() && busy.State() == core.NotApplicable:
 		out.Note = "no busy time: a source of the old kind, left as it is"
+		return core.ReasonExcluded
+	case s.quirk(policy.QuirkNoBusy) && busy.State() != core.Present:
 		return core.ReasonExcluded
 	case v.IsSource() && s.lagLost(v):
 		out.Note = "the backlog metric (pendingRecords) was there before and is gone: its lag is not known"
@@ -127,14 +135,14 @@ func (s *state) lagLost(v core.Vertex) bool {
 }
 
 // lacking names the number without which nothing can be said.
-func lacking(out *Vertex, tpr float64) core.Reason {
+func (s *state) lacking(out *Vertex, tpr float64) core.Reason {
 	for _, x := range []struct {
 		what  string
 		there bool
 	}{
 		{"its rate of records", out.TargetRate.State() == core.Present},
 		{"its busy time", !math.IsNaN(tpr)},
-		{"a capacity", out.Capacity.State() == core.Present && tpr > 0},
+		{"a capacity", out.Capacity.State() == core.Present && (tpr > 0 || s.quirk(policy.QuirkReset))},
 	} {
 		if !x.there && out.Gap != "" {
 			return out.Gap

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"flinkscaler/core"
+	"flinkscaler/core/policy"
 )
 
 // A source whose lag sits in front of one subtask that is not busy waits for
@@ -22,7 +23,7 @@ const (
 // source.
 func (s *state) leaveOutStuck(v core.Vertex) {
 	line := s.lines[v.ID]
-	if !v.IsSource() || v.Parallelism < 2 || len(line) < 2 {
+	if !v.IsSource() || v.Parallelism < 2 || len(line) < 2 || s.quirk(policy.QuirkStuck) {
 		return
 	}
 	for _, p := range line {

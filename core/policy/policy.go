@@ -57,6 +57,8 @@ type Policy struct {
 	UtilizationTarget float64
 	UtilizationMax    float64
 	UtilizationMin    float64
+	// UtilizationBoundary is that distance, whatever the keys say.
+	UtilizationBoundary float64
 
 	ScaleDownInterval  time.Duration
 	MinParallelism     int

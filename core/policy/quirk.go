@@ -22,6 +22,10 @@ const (
 	QuirkPending
 	QuirkPartitions
 	QuirkRounding
+	QuirkReset
+	QuirkNoBusy
+	QuirkStuck
+	QuirkContradiction
 
 	quirkEnd
 )

@@ -31,6 +31,7 @@ func (r *resolver) rule(holds bool, message string, names ...string) {
 // bounds of utilization come from the target where nobody gives them.
 func (r *resolver) bounds() {
 	d := &r.draft
+	d.UtilizationBoundary = d.boundary
 	d.UtilizationMax, d.UtilizationMin = d.UtilizationTarget+d.boundary, d.UtilizationTarget-d.boundary
 	if d.max != nil {
 		d.UtilizationMax = *d.max
