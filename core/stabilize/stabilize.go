@@ -1,6 +1,7 @@
 package stabilize
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,34 @@ func (d *Delays) Record(id string, e core.DelayedEntry) core.DelayedDown {
 	for n := len(v.Entries); n > 0 && v.Entries[n-1].Parallelism <= e.Parallelism; n-- {
 		v.Entries = v.Entries[:n-1]
 	}
-	v.Entries = append(v.Entries, e)
+	v.Entries = thin(append(v.Entries, e), max(leastWishes, mostWishes/len(d.vertices)))
 	return *v
+}
+
+// mostWishes bounds the entries of a whole job (I10): a load that falls all
+// through a long delay leaves one entry a cycle and vertex. leastWishes is what
+// each vertex may keep in any case.
+const (
+	mostWishes  = 6000
+	leastWishes = 16
+)
+
+// thin brings entries down to so many by letting the larger of two neighbours
+// stand for both until the later of their times: for a moment longer a vertex
+// stays larger, never smaller. Those closest in time go first; the newest
+// stays.
+func thin(entries []core.DelayedEntry, most int) []core.DelayedEntry {
+	for len(entries) > most {
+		at, gap := 0, time.Duration(math.MaxInt64)
+		for i := range len(entries) - 2 {
+			if g := entries[i+1].At.Sub(entries[i].At); g < gap {
+				at, gap = i, g
+			}
+		}
+		entries[at].At = entries[at+1].At
+		entries = slices.Delete(entries, at+1, at+2)
+	}
+	return entries
 }
 
 // Largest drops the entries of a vertex from before a time and gives the

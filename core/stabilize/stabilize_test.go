@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"flinkscaler/core"
 )
@@ -167,4 +168,39 @@ func TestRetain(t *testing.T) {
 	if d.Store() != nil {
 		t.Errorf("%v; want none", d.Store())
 	}
+}
+
+func TestThin(t *testing.T) {
+	t.Parallel()
+	have := []core.DelayedEntry{entry(9, 0, true), entry(8, 10, false), entry(7, 12, true), entry(6, 30, true), entry(5, 31, false)}
+	want := []core.DelayedEntry{entry(9, 0, true), entry(8, 12, false), entry(6, 30, true), entry(5, 31, false)}
+	if diff := cmp.Diff(want, thin(have, 4)); diff != "" {
+		t.Errorf("8 stands for 7 too; the newest stays, close as it is (-want +got):\n%s", diff)
+	}
+}
+
+// TestThinNeverMakesSmaller: for every window, what is left asks for at least
+// as much, and no entry is added.
+func TestThinNeverMakesSmaller(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var all, few Delays
+		p := 1000
+		for second := range rapid.IntRange(1, 59).Draw(t, "looks") {
+			p -= rapid.IntRange(-3, 9).Draw(t, "less")
+			all.Record("v", entry(p, second, true))
+			few.Record("v", entry(p, second, true))
+			few.vertices[0].Entries = thin(few.vertices[0].Entries, 4)
+		}
+		if n := len(few.vertices[0].Entries); n > 4 {
+			t.Fatalf("%d entries left; want at most 4", n)
+		}
+		for from := range 60 {
+			a, okA := all.Largest("v", at(from))
+			f, okF := few.Largest("v", at(from))
+			if okA != okF || f.Parallelism < a.Parallelism {
+				t.Fatalf("from second %d: %d %v of few entries, %d %v of all", from, f.Parallelism, okF, a.Parallelism, okA)
+			}
+		}
+	})
 }

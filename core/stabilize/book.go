@@ -1,0 +1,65 @@
+package stabilize
+
+import (
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+)
+
+// Book is all that is remembered of a job, while one decision is made.
+type Book struct {
+	// Delays are the scale-downs that wait.
+	Delays *Delays
+
+	memory core.Memory
+	now    time.Time
+	p      policy.Policy
+	judged map[string]*core.Effect
+}
+
+// Open copies what is remembered, takes in the outcome of the last rescale (nil
+// for none), and drops what is too old or of a vertex that is gone.
+func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p policy.Policy) *Book {
+	b := &Book{Delays: Load(m), memory: Settle(m, last), now: now, p: p, judged: map[string]*core.Effect{}}
+	b.Delays.Retain(t)
+	b.memory.Changes = Trim(Retain(b.memory.Changes, t), now, p)
+	b.memory.Restarts = TrimRestarts(b.memory.Restarts, now, p)
+	return b
+}
+
+// Restart is how long a restart is assumed to take, and why.
+func (b *Book) Restart() (time.Duration, string) { return RestartTime(b.memory.Restarts, b.p) }
+
+// Coefficient is how well past sizes of a vertex scaled, and why.
+func (b *Book) Coefficient(id string) (float64, string) {
+	return Coefficient(Find(b.memory.Changes, id), b.p)
+}
+
+// Judge looks at what the last scale-up of a vertex brought. Asked again for
+// the same vertex it gives the same answer: one decision is one look.
+func (b *Book) Judge(v core.VertexDecision) *core.Effect {
+	if e, ok := b.judged[v.ID]; ok {
+		return e
+	}
+	e, doubts := Judge(Find(b.memory.Changes, v.ID), v, b.memory.Doubts, b.now, b.p)
+	b.memory.Doubts, b.judged[v.ID] = doubts, e
+	return e
+}
+
+// Record takes in what was decided. A change ends all waiting of scale-downs.
+func (b *Book) Record(d core.Decision) {
+	if d.Verdict == core.Change {
+		b.Delays.ClearAll()
+	}
+	b.memory.Changes = Record(b.memory.Changes, d, b.now, b.p)
+}
+
+// Store gives what to remember. Fields that are not this package's business
+// are as they were given.
+func (b *Book) Store() core.Memory {
+	m := b.memory
+	m.Delayed = b.Delays.Store()
+	m.Doubts = RetainDoubts(m.Doubts, m.Changes)
+	return m
+}
