@@ -25,7 +25,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 	want := Policy{
 		Strategy: "flink", Interval: time.Minute, ScalingEnabled: true,
 		MetricsWindow: 15 * time.Minute, StabilizationInterval: 5 * time.Minute,
-		UtilizationTarget: 0.7, UtilizationMax: 1, UtilizationMin: 0.39999999999999997, // 0.7 - 0.3 in float64, as in Java
+		UtilizationTarget: 0.7, UtilizationBoundary: 0.3, UtilizationMax: 1, UtilizationMin: 0.39999999999999997, // 0.7 - 0.3 in float64, as in Java
 		ScaleDownInterval: time.Hour, MinParallelism: 1, MaxParallelism: 200,
 		ScaleDownMaxFactor: 0.6, ScaleUpMaxFactor: 100000,
 		CatchUp: 30 * time.Minute, RestartTime: 5 * time.Minute, BacklogLagThreshold: 5 * time.Minute,

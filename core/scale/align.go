@@ -55,7 +55,7 @@ func SharedOut(v core.Vertex) (int, bool) {
 // direction: a growth ends at least at the number that was chosen, a shrinkage
 // at most at the size now, and says so where it ends there.
 func Align(s *Sizing) {
-	if s.To == s.Vertex.Parallelism {
+	if s.To == s.Vertex.Parallelism || s.quirk(policy.QuirkAlignment) {
 		return
 	}
 	mode := s.Policy.Alignment
@@ -122,6 +122,10 @@ func nextFit(p, limit, n int, evenly bool) (int, bool) {
 // those by itself; the numbers are those of the Java autoscaler.
 func LegacyAlign(s *Sizing) {
 	mode := s.Policy.Alignment
+	if s.quirk(policy.QuirkAlignment) {
+		alignAsReleased(s)
+		return
+	}
 	if mode != policy.AlignLegacyEvenlySpread && mode != policy.AlignLegacyMaximize {
 		return
 	}

@@ -151,7 +151,7 @@ func MaxParallelism(s *Sizing) {
 // Partitions keeps a source from subtasks that would have nothing to read (I3).
 func Partitions(s *Sizing) {
 	n := s.Vertex.Partitions
-	if n <= 0 {
+	if n <= 0 || s.quirk(policy.QuirkAlignment) {
 		return
 	}
 	by, note := ByPartitions, fmt.Sprintf("capped by %d partitions", n)

@@ -9,13 +9,14 @@ import (
 	"flinkscaler/core/collect"
 	"flinkscaler/core/evaluate"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 	"flinkscaler/core/spec"
 	"flinkscaler/core/stabilize"
 	"flinkscaler/core/strategy/flink"
 )
 
 // Rule is a strategy: what every vertex should run at, sorted by id.
-type Rule func(evaluate.Input, *stabilize.Delays, time.Time) []core.VertexDecision
+type Rule func(scale.Job, *stabilize.Book, scale.Aligner) []core.VertexDecision
 
 // rule finds a strategy by name. A new one is one package and one line here.
 func rule(name string) (Rule, bool) {
@@ -30,10 +31,15 @@ func rule(name string) (Rule, bool) {
 // changes. It gives the decision, what to remember for the next one, and since
 // when samples are still of use.
 func Decide(ctx core.JobContext, p policy.Policy, problems []core.Problem) (core.Decision, core.Memory, time.Time) {
-	return decide(ctx, p, problems, rule)
+	return BuiltIn().Decide(ctx, p, problems)
 }
 
-func decide(ctx core.JobContext, p policy.Policy, problems []core.Problem, find func(string) (Rule, bool)) (d core.Decision, m core.Memory, keepFrom time.Time) {
+// Decide is Decide with the plugins of a program of its own.
+func (x Extensions) Decide(ctx core.JobContext, p policy.Policy, problems []core.Problem) (core.Decision, core.Memory, time.Time) {
+	return decide(ctx, p, problems, x, rule)
+}
+
+func decide(ctx core.JobContext, p policy.Policy, problems []core.Problem, x Extensions, find func(string) (Rule, bool)) (d core.Decision, m core.Memory, keepFrom time.Time) {
 	defer func() {
 		if r := recover(); r != nil {
 			d = empty(ctx, p)
@@ -42,7 +48,7 @@ func decide(ctx core.JobContext, p policy.Policy, problems []core.Problem, find 
 		}
 		bound(&d)
 	}()
-	c := &cycle{ctx: ctx, p: p, find: find, memory: ctx.Memory, window: collect.Counted(ctx.Window, p)}
+	c := &cycle{ctx: ctx, p: p, ext: x, find: find, memory: ctx.Memory, window: collect.Counted(ctx.Window, p)}
 	c.d = empty(ctx, p)
 	c.d.Samples, c.d.Span, c.d.WindowEnds = len(c.window.Samples), c.window.Span(), c.window.Ends
 	c.run(problems)
@@ -81,11 +87,13 @@ func bound(d *core.Decision) {
 type cycle struct {
 	ctx    core.JobContext
 	p      policy.Policy
+	ext    Extensions
 	find   func(string) (Rule, bool)
 	window collect.Window
 	memory core.Memory
-	delays *stabilize.Delays
-	d      core.Decision
+	book   *stabilize.Book
+	plugins
+	d core.Decision
 }
 
 func (c *cycle) hold(r core.Reason, note string) {
@@ -95,26 +103,42 @@ func (c *cycle) hold(r core.Reason, note string) {
 func (c *cycle) run(problems []core.Problem) {
 	c.d.Vertices = nil
 	if len(problems) > 0 {
-		c.d.Problems = problems
-		c.hold(core.ReasonPolicyInvalid, fmt.Sprintf("%d problem(s) in the policy, the first: %s", len(problems), problems[0]))
+		c.invalid(problems)
 		return
 	}
 	if !c.fit() {
 		return
 	}
+	if problems := c.load(c.ext, c.p); len(problems) > 0 {
+		c.invalid(problems)
+		return
+	}
 	c.remember()
-	c.delays = stabilize.Load(c.memory)
-	c.delays.Retain(c.ctx.Topology)
+	c.book = stabilize.Open(c.memory, c.ctx.LastOutcome, c.ctx.Topology, c.ctx.Now, c.p)
+	c.p.RestartTime, c.d.Restart = c.restart()
 	if c.ctx.Override.Active(c.ctx.Now) {
 		c.override()
 	} else {
 		c.strategy()
 	}
 	c.veto()
-	if c.d.Verdict == core.Change {
-		c.delays.ClearAll()
+	c.book.Record(c.d)
+	c.memory = c.book.Store()
+}
+
+// restart is how long a restart is taken to last, and a sentence on it where it
+// was measured.
+func (c *cycle) restart() (time.Duration, string) {
+	d, note := c.book.Restart()
+	if note != "" {
+		note = fmt.Sprintf("a restart is taken to last %s: %s", policy.FormatDuration(d), note)
 	}
-	c.memory.Delayed = c.delays.Store()
+	return d, note
+}
+
+func (c *cycle) invalid(problems []core.Problem) {
+	c.d.Problems = problems
+	c.hold(core.ReasonPolicyInvalid, fmt.Sprintf("%d problem(s) in the policy, the first: %s", len(problems), problems[0]))
 }
 
 // fit is true when the newest look shows a job that may be judged, or at least
@@ -181,18 +205,33 @@ func (c *cycle) remember() {
 	c.memory.LagSeen = seen
 }
 
+// evidence is what an evaluation is made of.
+func (c *cycle) evidence() evaluate.Input {
+	return evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen, Custom: c.evaluator, Now: c.ctx.Now}
+}
+
+// job is what is known of the job as a whole.
+func (c *cycle) job(result evaluate.Result) scale.Job {
+	return scale.Job{Topology: c.ctx.Topology, Evidence: result, Policy: c.p, Facts: scale.FactsOf(c.ctx.Config), Now: c.ctx.Now}
+}
+
 // strategy lets the policy's rule decide, if there is enough to decide on.
 func (c *cycle) strategy() {
-	in := evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen}
 	propose, ok := c.find(c.p.Strategy)
 	switch {
 	case !ok:
 		c.hold(core.ReasonPolicyInvalid, fmt.Sprintf("unknown strategy %q", c.p.Strategy))
 		return
 	case !c.window.Full:
-		c.notFull(in)
+		c.notFull()
 		return
 	}
-	c.d.Vertices = propose(in, c.delays, c.ctx.Now)
+	result := evaluate.Evaluate(c.evidence())
+	if blocked, _, note := stabilize.Pressure(result.Global.GCPressure, result.Global.HeapRatio, c.p); blocked {
+		c.show(result, core.ReasonMemoryPressure)
+		c.hold(core.ReasonMemoryPressure, note)
+		return
+	}
+	c.d.Vertices = propose(c.job(result), c.book, c.aligner)
 	c.sumUp()
 }

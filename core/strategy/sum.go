@@ -9,10 +9,11 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/core/evaluate"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 )
 
 // notFull holds until there is enough to judge, and shows what there is.
-func (c *cycle) notFull(in evaluate.Input) {
+func (c *cycle) notFull() {
 	reason := core.ReasonWindowNotFull
 	note := fmt.Sprintf("%d sample(s) over %s of %s", len(c.window.Samples), c.window.Span().Round(time.Second), policy.FormatDuration(c.p.MetricsWindow))
 	if c.window.Stabilizing {
@@ -22,8 +23,34 @@ func (c *cycle) notFull(in evaluate.Input) {
 	if !c.window.Ends.IsZero() {
 		note += "; full at " + clock(c.window.Ends)
 	}
-	c.show(in, reason)
+	c.show(evaluate.Evaluate(c.evidence()), reason)
 	c.hold(reason, note)
+	c.lift()
+}
+
+// lift obeys the policy's floors and hard least sizes, which need no evidence:
+// a peak that is known to come does not wait for a window.
+func (c *cycle) lift() {
+	all := c.d.Vertices
+	if len(all) == 0 {
+		all = c.unseen(c.d.Reason)
+	}
+	lifted := false
+	for i := range all {
+		d := &all[i]
+		v, _ := c.ctx.Topology.Find(d.ID)
+		if v.Finished || slices.Contains(c.p.Exclude, v.ID) {
+			continue
+		}
+		if to, steps := scale.Rest(v, c.p, c.ctx.Now); to > d.From {
+			d.To, d.Wanted, d.Steps, d.Outside, d.Why = to, to, steps, true, core.ReasonScaleUp
+			lifted = true
+		}
+	}
+	if lifted {
+		c.d.Vertices = all
+		c.sumUp()
+	}
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
@@ -50,7 +77,7 @@ func (c *cycle) sumUp() {
 // holdReasons are the reasons of a vertex that explain the hold of the job, the
 // most telling first.
 func holdReasons() []core.Reason {
-	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonDownDelayed, core.ReasonAtLimit}
+	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonContradiction, core.ReasonIneffective, core.ReasonNoDownPeriod, core.ReasonDownDelayed, core.ReasonAtLimit}
 }
 
 func (c *cycle) sumUpHold() {
@@ -77,9 +104,9 @@ func (c *cycle) whyStays(v core.VertexDecision) string {
 		last = v.Steps[len(v.Steps)-1]
 	}
 	switch v.Why {
-	case core.ReasonDownDelayed:
+	case core.ReasonDownDelayed, core.ReasonNoDownPeriod:
 		return fmt.Sprintf("%s could run at %d instead of %d (%s); %s: %s", name, v.Wanted, v.From, can(v), last.By, last.Note)
-	case core.ReasonAtLimit:
+	case core.ReasonAtLimit, core.ReasonIneffective:
 		return fmt.Sprintf("%s stays at %d (%s): %s: %s", name, v.From, can(v), last.By, last.Note)
 	}
 	if v.Wanted < v.From {
@@ -160,11 +187,12 @@ func (c *cycle) veto() {
 	switch {
 	case c.ctx.ManagedBy != "":
 		c.forbid(core.ReasonManagedElsewhere, fmt.Sprintf("the workflow %s manages the same target", c.ctx.ManagedBy))
-	case c.ctx.RescaleOpen:
+	case c.ctx.RescaleOpen && !c.p.Quirks.Has(policy.QuirkPending):
 		c.forbid(core.ReasonRescaleOpen, "a rescale of this job is under way")
 	case c.ctx.Pause.Active(now):
 		c.forbid(core.ReasonPaused, c.pauseNote(would))
 	case c.d.Verdict != core.Change:
+	case c.excluded():
 	case !c.p.ScalingEnabled:
 		c.forbid(core.ReasonScalingDisabled, "would do: "+would)
 	case now.Before(c.ctx.RetryAfter) && !c.orderedSince():
@@ -174,6 +202,21 @@ func (c *cycle) veto() {
 		}
 		c.forbid(core.ReasonBackoff, note+"; would do: "+would)
 	}
+}
+
+// excluded holds in the policy's excluded periods, an operator's override too
+// (I6).
+func (c *cycle) excluded() bool {
+	period, ok := c.p.Excluded(c.ctx.Now)
+	if !ok {
+		return false
+	}
+	until := ""
+	if t := c.p.NextChange(c.ctx.Now); !t.IsZero() {
+		until = ", at least until " + clock(t)
+	}
+	c.forbid(core.ReasonExcludedPeriod, fmt.Sprintf("now is in %s (%s)%s; would do: %s", period, c.p.Zone, until, c.d.Note))
+	return true
 }
 
 // orderedSince is true when an override was set after the rescale that did not

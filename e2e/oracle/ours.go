@@ -32,7 +32,7 @@ func NewOurs(options map[string]string, quirks policy.Quirk) *Ours {
 
 // Cycle has one look at the job and decides. pending is true while a decision is not carried out yet.
 func (o *Ours) Cycle(m core.Measurement, pending bool) Verdict {
-	sample, topology := collect.Sample(m, o.previous)
+	sample, topology := collect.SampleWith(m, o.previous, o.policy.Quirks)
 	o.previous = &sample
 	c := &o.ctx
 	if len(topology.Vertices) > 0 {

@@ -2,7 +2,6 @@ package flink
 
 import (
 	"fmt"
-	"time"
 
 	"flinkscaler/core"
 	"flinkscaler/core/evaluate"
@@ -11,76 +10,118 @@ import (
 	"flinkscaler/core/stabilize"
 )
 
-// Propose decides for every vertex, sorted by id. Delays are recorded but not
-// cleared by the proposal as a whole: whoever carries it out does that.
-func Propose(in evaluate.Input, delays *stabilize.Delays, now time.Time) []core.VertexDecision {
-	p := in.Policy
-	delays.Freeze(now, p.Interval, 3*p.Interval)
-	result := evaluate.Evaluate(in)
-	out := make([]core.VertexDecision, 0, len(in.Topology.Vertices))
-	for i, v := range in.Topology.Vertices {
-		e := result.Vertices[i]
-		d := scale.Size(v, e, p)
-		if e.Unjudged == "" {
-			settle(&d, e, delays, now, p)
+// Propose decides for every vertex, sorted by id. What is remembered changes
+// with it, but scale-downs that wait are not cleared by the proposal as a whole:
+// whoever carries it out does that.
+func Propose(j scale.Job, book *stabilize.Book, aligner scale.Aligner) []core.VertexDecision {
+	book.Delays.Freeze(j.Now, j.Policy.Interval, 3*j.Policy.Interval)
+	period, noDown := j.Policy.NoDown(j.Now)
+	out := make([]core.VertexDecision, 0, len(j.Topology.Vertices))
+	for i, v := range j.Topology.Vertices {
+		s := settling{job: j, book: book, evidence: j.Evidence.Vertices[i]}
+		coefficient, _ := book.Coefficient(v.ID)
+		s.d = scale.SizeOf(scale.Input{Vertex: v, Evidence: s.evidence, Policy: j.Policy, Coefficient: coefficient, Aligner: aligner, Now: j.Now})
+		s.rest, _ = scale.Rest(v, j.Policy, j.Now)
+		if s.evidence.Unjudged == "" {
+			s.settle()
 		}
-		out = append(out, d)
+		if noDown && s.d.To < s.d.From {
+			s.hold(s.d.From, policy.Prefix+"scale-down.excluded.periods", fmt.Sprintf("nothing gets smaller in %s", period), core.ReasonNoDownPeriod)
+		}
+		out = append(out, s.d)
 	}
+	scale.Equalise(out, j)
 	scale.Gate(out)
 	return out
 }
 
-// settle lets a wish to be larger through, and holds one to be smaller until
-// its evidence is complete and its delay over.
-func settle(d *core.VertexDecision, e evaluate.Vertex, delays *stabilize.Delays, now time.Time, p policy.Policy) {
+// settling is a vertex whose size is known, on its way past what happened
+// before.
+type settling struct {
+	job      scale.Job
+	book     *stabilize.Book
+	evidence evaluate.Vertex
+	d        core.VertexDecision
+	// rest is the size that it has when nothing is to change: the one now, unless
+	// the policy forces another.
+	rest int
+}
+
+// settle lets a wish to be larger through unless the last one brought too
+// little, and holds one to be smaller until its evidence is complete and its
+// delay over.
+func (s *settling) settle() {
+	d := &s.d
 	switch {
 	case d.Wanted > d.From:
-		delays.Clear(d.ID)
+		s.book.Delays.Clear(d.ID)
 		d.Why = core.ReasonScaleUp
+		s.doubt()
 	case d.Wanted == d.From:
-		delays.Clear(d.ID)
+		s.book.Delays.Clear(d.ID)
 		// Without a step no smaller size does the work: one subtask that is
 		// nearly idle is well, not limited.
 		if d.Outside && len(d.Steps) > 0 {
 			d.Why = core.ReasonAtLimit
 		}
-	case e.Gap != "":
+	case s.evidence.Gap == core.ReasonContradiction:
+		s.hold(s.rest, "evidence without contradiction", s.evidence.Note, s.evidence.Gap)
+	case s.evidence.Gap != "":
 		// I1: what is not known must not make anything smaller. The delay
 		// neither begins nor goes on.
-		stay(d, "complete evidence", e.Note)
-		if d.Outside {
-			d.Why = e.Gap
-		}
+		s.hold(s.rest, "complete evidence", s.evidence.Note, s.evidence.Gap)
 	default:
-		down(d, delays, now, p)
+		s.down()
 	}
 }
 
-func stay(d *core.VertexDecision, by, note string) {
-	d.To = d.From
-	d.Steps = append(d.Steps, core.Step{By: by, To: d.From, Note: note})
+// hold lets the vertex stay, at a size that the policy may force upon it. The
+// reason counts where the vertex is outside of its bounds.
+func (s *settling) hold(at int, by, note string, why core.Reason) {
+	d := &s.d
+	scale.Hold(d, at, by, note)
+	switch {
+	case d.To > d.From:
+		d.Why = core.ReasonScaleUp
+	case d.To < d.From:
+		d.Why = core.ReasonScaleDown
+	case d.Outside:
+		d.Why = why
+	default:
+		d.Why = core.ReasonWithinTarget
+	}
 }
 
-func down(d *core.VertexDecision, delays *stabilize.Delays, now time.Time, p policy.Policy) {
-	wish := core.DelayedEntry{At: now, Parallelism: d.Wanted, Outside: d.Outside}
-	r := delays.Down(d.ID, d.From, wish, p.ScaleDownInterval)
-	d.To, d.Why = r.To, core.ReasonScaleDown
+// doubt holds a vertex whose last scale-up brought too little.
+func (s *settling) doubt() {
+	e := s.book.Judge(s.d)
+	s.d.Effect = e
+	if e == nil || !e.Blocks {
+		return
+	}
+	note := fmt.Sprintf("the last scale-up brought %s/s of %s/s", core.Decimal(core.Read(e.Gain)), core.Decimal(core.Read(e.ExpectedGain)))
+	s.hold(s.rest, policy.Prefix+"scaling.effectiveness.detection.enabled", note, core.ReasonIneffective)
+}
+
+// down delays a wish to be smaller; what the policy forces does not wait.
+func (s *settling) down() {
+	d := &s.d
+	wish := core.DelayedEntry{At: s.job.Now, Parallelism: d.Wanted, Outside: d.Outside}
+	r := s.book.Delays.Down(d.ID, d.From, wish, s.job.Policy.ScaleDownInterval)
 	by := policy.Prefix + "scale-down.interval"
+	to := min(r.To, s.rest)
+	d.Why = core.ReasonScaleDown
 	switch {
-	case r.To == d.From:
-		d.Why = core.ReasonWithinTarget
-		if d.Outside {
-			d.Why = core.ReasonDownDelayed
-		}
+	case to == d.From:
 		note := "as large a size was wanted within the delay"
 		if !r.Ready.IsZero() {
 			note = fmt.Sprintf("not before %s", r.Ready.UTC().Format("15:04:05"))
 		}
-		d.Steps = append(d.Steps, core.Step{By: by, To: r.To, Note: note})
-	case r.To != d.Wanted:
-		d.Outside = r.Outside
-		d.Steps = append(d.Steps, core.Step{By: by, To: r.To, Note: "the largest size wanted within the delay"})
+		s.hold(to, by, note, core.ReasonDownDelayed)
+	case to != d.Wanted:
+		d.Outside = r.Outside || s.rest < d.From
+		scale.Hold(d, to, by, "the largest size wanted within the delay")
 	default:
-		d.Outside = r.Outside
+		d.Outside = r.Outside || s.rest < d.From
 	}
 }
