@@ -207,7 +207,7 @@ func (c *cycle) remember() {
 
 // evidence is what an evaluation is made of.
 func (c *cycle) evidence() evaluate.Input {
-	return evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen, Custom: c.evaluator, Now: c.ctx.Now}
+	return evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen, Custom: c.evaluator, Now: c.ctx.Now, Past: c.window.Past}
 }
 
 // job is what is known of the job as a whole.

@@ -14,7 +14,9 @@ import (
 // with it, but scale-downs that wait are not cleared by the proposal as a whole:
 // whoever carries it out does that.
 func Propose(j scale.Job, book *stabilize.Book, aligner scale.Aligner) []core.VertexDecision {
-	book.Delays.Freeze(j.Now, j.Policy.Interval, 3*j.Policy.Interval)
+	if !j.Policy.Quirks.Has(policy.QuirkScaleDownDelay) {
+		book.Delays.Freeze(j.Now, j.Policy.Interval, 3*j.Policy.Interval)
+	}
 	period, noDown := j.Policy.NoDown(j.Now)
 	out := make([]core.VertexDecision, 0, len(j.Topology.Vertices))
 	for i, v := range j.Topology.Vertices {
@@ -70,6 +72,8 @@ func (s *settling) settle() {
 		// I1: what is not known must not make anything smaller. The delay
 		// neither begins nor goes on.
 		s.hold(s.rest, "complete evidence", s.evidence.Note, s.evidence.Gap)
+	case s.job.Policy.Quirks.Has(policy.QuirkScaleDownDelay):
+		s.downAsReleased()
 	default:
 		s.down()
 	}

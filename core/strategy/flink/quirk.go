@@ -1,23 +1,18 @@
 package flink
 
-import (
-	"time"
-
-	"flinkscaler/core"
-	"flinkscaler/core/policy"
-	"flinkscaler/core/stabilize"
-)
+import "flinkscaler/core"
 
 // downAsReleased is the delay of the release: a smaller size is wanted at once,
-// as long as the delay runs only by the way, when another vertex must change.
-// What is taken is the newest size, not the largest of that time.
-func downAsReleased(d *core.VertexDecision, delays *stabilize.Delays, now time.Time, p policy.Policy) {
-	d.To, d.Why = d.Wanted, core.ReasonScaleDown
-	if p.ScaleDownInterval <= 0 {
+// but as long as the delay runs only by the way, when another vertex must
+// change. What is taken is the newest size, not the largest of that time.
+func (s *settling) downAsReleased() {
+	d, now, delay := &s.d, s.job.Now, s.job.Policy.ScaleDownInterval
+	d.Why = core.ReasonScaleDown
+	if delay <= 0 {
 		return
 	}
-	v := delays.Record(d.ID, core.DelayedEntry{At: now, Parallelism: d.Wanted, Outside: d.Outside})
-	if now.Equal(v.First) || now.Before(v.First.Add(p.ScaleDownInterval)) {
+	v := s.book.Delays.Record(d.ID, core.DelayedEntry{At: now, Parallelism: d.Wanted, Outside: d.Outside})
+	if now.Equal(v.First) || now.Before(v.First.Add(delay)) {
 		d.Outside = false
 	}
 }
