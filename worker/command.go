@@ -35,7 +35,7 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	at, err := cmd.ExecuteContextC(ctx)
 	var (
 		usage usageError
 		conf  *config.Error
@@ -44,7 +44,7 @@ func execute(ctx context.Context, args, environ []string, stdout, stderr io.Writ
 	case err == nil:
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", name, err, name)
+		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", name, err, at.CommandPath())
 		return exitConfig
 	case errors.As(err, &conf):
 		fmt.Fprintf(stderr, "%s: %v\n", name, err)
@@ -71,7 +71,9 @@ The first SIGINT or SIGTERM lets running activities finish, a second one ends
 the process at once. Exit codes: 0 after a signal, 1 after a failure or a second
 signal, 2 when the configuration or the command line is wrong.
 
-Health and metrics: /healthz, /readyz and /metrics on http.listen.`
+Health and metrics: /healthz, /readyz and /metrics on http.listen.
+
+The command evaluate prints what would be decided for a job, without Temporal.`
 
 const examples = `  # check a configuration, connect to nothing
   flinkscaler-worker --check --config worker.yaml
@@ -107,6 +109,8 @@ func newCommand(environ []string, stderr io.Writer) *cobra.Command {
 			return start(cmd.Context(), cfg, notes, environ, stderr)
 		},
 	}
+	cmd.AddCommand(newEvaluate(environ))
+	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetVersionTemplate("{{.Version}}\n")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := cmd.Flags()
