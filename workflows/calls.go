@@ -28,6 +28,10 @@ const (
 	// writeWithin bounds all attempts of one write together. What came of it
 	// is then read from Flink.
 	writeWithin = 5 * time.Minute
+	// reportWithin bounds all attempts to send events together: the end of a run
+	// waits for them.
+	reportWithin = 30 * time.Second
+	reportLimit  = 10 * time.Second
 )
 
 func retry(attempts int32) *temporal.RetryPolicy {
@@ -97,4 +101,11 @@ func callVerify(ctx workflow.Context, in activities.VerifyInput) (activities.Ver
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until it runs at the new size",
 	})
 	return result[activities.Verified](ctx, workflow.ExecuteActivity(ctx, activities.NameVerify, in))
+}
+
+func callReport(ctx workflow.Context, in activities.ReportInput) error {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: reportLimit, ScheduleToCloseTimeout: reportWithin, RetryPolicy: retry(0), Summary: "tell what happens",
+	})
+	return workflow.ExecuteActivity(ctx, activities.NameReport, in).Get(ctx, nil)
 }

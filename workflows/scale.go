@@ -41,6 +41,8 @@ type loop struct {
 	urgent bool
 	// cycles counts the evaluations of this run.
 	cycles int
+	// telling counts the sets of events that are being sent.
+	telling int
 	// shown is what the search attributes were last set to.
 	shown shown
 }
@@ -106,7 +108,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 	}
 	l.expire(ctx)
 	asked := l.asked()
-	d := l.decide(ctx)
+	d, events := l.decide(ctx)
 	l.s.decided(d)
 	l.upsert(ctx)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": l.s.Spec.Key.Cluster, "verdict": string(d.Verdict), "reason": string(d.Reason)}).
@@ -114,6 +116,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 	if d.Verdict == core.Change && l.s.Open == nil && ctx.Err() == nil {
 		l.rescale(ctx, d, asked)
 	}
+	l.tell(ctx, carriedOut(events, l.s.Open != nil && l.s.Last.Verdict == core.Change))
 	l.schedule(ctx)
 	l.changed(ctx)
 	l.wake.ReceiveAsync(nil)
@@ -154,15 +157,16 @@ func (l *loop) look(ctx workflow.Context) core.Observation {
 	return o
 }
 
-// decide is one Decide; when that fails, the decision is to hold.
-func (l *loop) decide(ctx workflow.Context) core.Decision {
+// decide is one Decide with the events that are due; when that fails, the
+// decision is to hold.
+func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 	out, err := callDecide(ctx, activities.DecideInput{
 		Context: l.context(ctx), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
 	})
 	if err != nil {
 		now := workflow.Now(ctx).UTC()
 		l.s.Health = core.Blocked
-		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), maxNote)}
+		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), maxNote)}, nil
 	}
 	if out.Memory != nil {
 		l.s.Memory = *out.Memory
@@ -173,7 +177,7 @@ func (l *loop) decide(ctx workflow.Context) core.Decision {
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
 	l.s.Health = out.Health
 	l.s.forget(out.KeepFrom)
-	return out.Decision
+	return out.Decision, out.Events
 }
 
 // context is all that a decision may know. Its Now is the clock of the newest
@@ -320,9 +324,10 @@ func (l *loop) full(ctx workflow.Context) bool {
 	return l.cycles >= limit || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// again continues as new with everything: handlers done, channels empty.
+// again continues as new with everything: handlers done, events sent, channels
+// empty.
 func (l *loop) again(ctx workflow.Context) error {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return l.telling == 0 && workflow.AllHandlersFinished(ctx) }); err != nil {
 		return l.stop(ctx)
 	}
 	l.drainAll(ctx)
@@ -333,7 +338,7 @@ func (l *loop) again(ctx workflow.Context) error {
 // outcome, then the workflow is cancelled.
 func (l *loop) stop(ctx workflow.Context) error {
 	free, _ := workflow.NewDisconnectedContext(ctx)
-	if err := workflow.Await(free, func() bool { return l.s.Open == nil && workflow.AllHandlersFinished(free) }); err != nil {
+	if err := workflow.Await(free, func() bool { return l.s.Open == nil && l.telling == 0 && workflow.AllHandlersFinished(free) }); err != nil {
 		return err
 	}
 	workflow.SetCurrentDetails(free, "**stopped**: the job is left as it is")

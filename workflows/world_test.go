@@ -33,6 +33,10 @@ type world struct {
 	interval time.Duration
 	// decide overrides the decision.
 	decide func(in activities.DecideInput) core.Decision
+	// events are what a decision gives rise to, nil for nothing ever.
+	events func(d core.Decision) []core.Event
+	// report overrides the sink.
+	report func(in activities.ReportInput) error
 	// preflight, apply and verify override the saga's steps.
 	preflight func(in activities.RescaleInput) (activities.Preflight, error)
 	apply     func(in activities.ApplyInput) (activities.ApplyResult, error)
@@ -50,6 +54,7 @@ type world struct {
 
 	observed, decided, writes int
 	inputs                    []activities.DecideInput
+	reported                  []core.Event
 }
 
 const vertexID = "6bf01baa9d2ca23a3ef7ce311722523d"
@@ -66,6 +71,7 @@ func newWorld(t *testing.T) *world {
 		activities.NameAccept: w.Accept, activities.NameObserve: w.Observe, activities.NameDecide: w.Decide,
 		activities.NamePreflight: w.Preflight, activities.NameApply: w.Apply, activities.NameVerify: w.Verify,
 		activities.NameFindRescale: w.FindRescale, activities.NameAwaitRescale: w.AwaitRescale,
+		activities.NameReport: w.Report,
 	} {
 		w.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -109,6 +115,9 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}
 	if w.noBackoff {
 		out.Backoff = 0
+	}
+	if w.events != nil {
+		out.Events = w.events(d)
 	}
 	return out, nil
 }
@@ -192,6 +201,18 @@ func (w *world) AwaitRescale(context.Context, activities.AwaitRescaleInput) (cor
 		return w.await(), nil
 	}
 	return core.Outcome{Kind: core.Applied, Attempt: 3}, nil
+}
+
+func (w *world) Report(_ context.Context, in activities.ReportInput) error {
+	if w.report != nil {
+		if err := w.report(in); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reported = append(w.reported, in.Events...)
+	return nil
 }
 
 // at runs f at a time after the start, in the workflow's time.
