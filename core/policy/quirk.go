@@ -26,6 +26,7 @@ const (
 	QuirkNoBusy
 	QuirkStuck
 	QuirkContradiction
+	QuirkForward
 
 	quirkEnd
 )

@@ -32,7 +32,9 @@ func Propose(j scale.Job, book *stabilize.Book, aligner scale.Aligner) []core.Ve
 		}
 		out = append(out, s.d)
 	}
-	scale.Equalise(out, j)
+	if !j.Policy.Quirks.Has(policy.QuirkForward) {
+		scale.Equalise(out, j)
+	}
 	scale.Gate(out)
 	return out
 }
