@@ -201,7 +201,7 @@ func (q *question) live(ctx context.Context) error {
 		return err
 	}
 	defer closeAll(open)
-	acts, err := newActivities(cfg, open, nil, nil)
+	acts, err := newActivities(cfg, open, nil, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"flinkscaler/adapters/eventlog"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 	"flinkscaler/internal/config"
@@ -82,7 +83,7 @@ func (p *process) run(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	acts, err := newActivities(p.cfg, clusters, c, p.metrics.Decisions)
+	acts, err := newActivities(p.cfg, clusters, c, p.metrics.Decisions, eventlog.New(p.log.Logger))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"flinkscaler/activities"
+	"flinkscaler/adapters/eventlog"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/telemetry"
@@ -20,6 +21,7 @@ var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
 	_ activities.RescaleFinder = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
+	_ activities.EventSink     = (*eventlog.Sink)(nil)
 	_ activities.Registry      = worker.Worker(nil)
 	_ workflows.Registry       = worker.Worker(nil)
 )
@@ -39,13 +41,13 @@ func openClusters(cfg config.Config) (map[string]*flink.Cluster, error) {
 }
 
 // newActivities gives the activities all they need.
-func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder) (*activities.Activities, error) {
+func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
 	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
 		clusters[c.Name] = activities.Cluster{Platform: open[c.Name], Policy: c.Policy}
 	}
 	return activities.New(activities.Settings{
-		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r,
+		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r, Sink: sink,
 		Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
 	})
 }

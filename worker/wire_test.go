@@ -36,7 +36,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acts, err := newActivities(cfg, open, nil, nil)
+	acts, err := newActivities(cfg, open, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +51,7 @@ func TestNames(t *testing.T) {
 	for _, a := range []string{
 		activities.NameAccept, activities.NameObserve, activities.NameDecide, activities.NamePreflight,
 		activities.NameApply, activities.NameVerify, activities.NameFindRescale, activities.NameAwaitRescale,
+		activities.NameReport,
 	} {
 		if !slices.Contains(got.activities, a) {
 			t.Errorf("activity %s is not registered: %q", a, got.activities)
