@@ -143,15 +143,22 @@ func topicPartitions(names []string) int {
 // sample of an attempt, is full when its first sample after stabilization is as
 // old as the window, and is cut to the window only then.
 func countedAsReleased(samples []core.Sample, p policy.Policy) Window {
-	r := replay{p: p}
-	var w Window
+	r := replay{p: p, past: make([]Past, 0, len(samples))}
+	w := Window{}
 	for _, s := range samples {
 		w = r.take(s)
 	}
-	if len(r.attempt) > 0 {
-		w.KeepFrom = r.attempt[0].At
-	} else if len(samples) > 0 {
+	if len(samples) > 0 {
 		w.KeepFrom = samples[len(samples)-1].At
+	}
+	if len(r.past) > 0 {
+		w.KeepFrom = r.past[0].Sample.At
+	}
+	if w.Full || !w.Ends.IsZero() {
+		for _, x := range r.past[r.begin:] {
+			w.Samples = append(w.Samples, x.Sample)
+		}
+		w.Full = w.Full && len(w.Samples) >= 2
 	}
 	w.Past = r.past
 	return w
@@ -160,11 +167,11 @@ func countedAsReleased(samples []core.Sample, p policy.Policy) Window {
 // replay is the release's memory of a job.
 type replay struct {
 	p policy.Policy
-	// history is what it has, attempt all of it since the job last started.
-	history, attempt []core.Sample
+	// past is all of the attempt, begin the first of it that is remembered.
+	past  []Past
+	begin int
 	// named is true once every vertex has shown its metrics in this attempt.
 	named bool
-	past  []Past
 }
 
 // Past is a sample, and since when samples were remembered when it was taken.
@@ -177,38 +184,38 @@ func (r *replay) take(s core.Sample) Window {
 	if s.Fault != "" && s.Fault != core.ReasonMetricsMissing {
 		return Window{}
 	}
-	if len(r.history) > 0 && (s.RunningSince.After(r.history[0].At) || r.splits(s)) {
-		*r = replay{p: r.p}
+	if len(r.past) > 0 && (s.RunningSince.After(r.past[r.begin].Sample.At) || r.splits(s)) {
+		*r = replay{p: r.p, past: r.past[:0]}
 	}
 	if s.Fault != "" || (!r.named && slices.ContainsFunc(s.Vertices, unnamed)) {
 		return Window{}
 	}
 	r.named = true
 	stable := s.RunningSince.Add(r.p.StabilizationInterval)
-	first := s.At
-	if i := slices.IndexFunc(r.history, func(x core.Sample) bool { return !x.At.Before(stable) }); i >= 0 {
-		first = r.history[i].At
+	first, since := s.At, s.At
+	remembered := r.past[r.begin:]
+	if i := slices.IndexFunc(remembered, func(x Past) bool { return !x.Sample.At.Before(stable) }); i >= 0 {
+		first = remembered[i].Sample.At
 	}
-	since := s.At
-	if len(r.history) > 0 {
-		since = r.history[0].At
+	if len(remembered) > 0 {
+		since = remembered[0].Sample.At
 	}
 	r.past = append(r.past, Past{Sample: s, Since: since})
-	r.history, r.attempt = append(r.history, s), append(r.attempt, s)
-	if s.At.Before(stable) {
+	switch {
+	case s.At.Before(stable):
 		return Window{Stabilizing: true}
+	case s.At.Before(first.Add(r.p.MetricsWindow)):
+		return Window{Ends: first.Add(r.p.MetricsWindow)}
 	}
-	if s.At.Before(first.Add(r.p.MetricsWindow)) {
-		return Window{Samples: slices.Clone(r.history), Ends: first.Add(r.p.MetricsWindow)}
+	for edge := s.At.Add(-r.p.MetricsWindow); r.past[r.begin].Sample.At.Before(edge); {
+		r.begin++
 	}
-	edge := s.At.Add(-r.p.MetricsWindow)
-	r.history = slices.DeleteFunc(r.history, func(x core.Sample) bool { return x.At.Before(edge) })
-	return Window{Samples: slices.Clone(r.history), Full: len(r.history) >= 2}
+	return Window{Full: true}
 }
 
 func unnamed(v core.VertexSample) bool { return v.BusyMax.State() == core.Stale }
 
 // splits is true where our own window begins anew.
 func (r *replay) splits(s core.Sample) bool {
-	return !r.p.Quirks.Has(policy.QuirkReset) && s.Fault == "" && !continues(r.attempt[len(r.attempt)-1], s)
+	return !r.p.Quirks.Has(policy.QuirkReset) && s.Fault == "" && !continues(r.past[len(r.past)-1].Sample, s)
 }
