@@ -193,13 +193,24 @@ func judge(c recorded) result {
 	if k, what, ours := c.firstDifference(policy.AllQuirks); k >= 0 {
 		return result{differs: fmt.Sprintf("%s, cycle %d:\n    %v\n    java: full %v, %s\n    ours: %s", c.Case, k, what, c.java[k].Full, c.java[k].Note, ours.Note)}
 	}
-	quirks := policy.AllQuirks
-	for q := policy.Quirk(1); q < policy.AllQuirks; q <<= 1 {
-		if k, _, _ := c.firstDifference(quirks &^ q); k < 0 {
-			quirks &^= q
-		}
-	}
+	quirks := c.needed(policy.AllQuirks, policy.AllQuirks)
 	return result{named: quirks}
+}
+
+// needed takes those of some switches away that are not needed for the two sides to be equal. Halves are tried at once:
+// most switches make no difference to most cases.
+func (c recorded) needed(on, some policy.Quirk) policy.Quirk {
+	if k, _, _ := c.firstDifference(on &^ some); k < 0 {
+		return on &^ some
+	}
+	if bits.OnesCount32(uint32(some)) == 1 {
+		return on
+	}
+	half := some
+	for range bits.OnesCount32(uint32(some)) / 2 {
+		half &= half - 1 // drops the lowest
+	}
+	return c.needed(c.needed(on, half), some&^half)
 }
 
 func (r *Report) add(c recorded, one result) {
