@@ -232,6 +232,10 @@ func (c *cycle) strategy() {
 		c.hold(core.ReasonMemoryPressure, note)
 		return
 	}
-	c.d.Vertices = propose(c.job(result), c.book, c.aligner)
+	job := c.job(result)
+	c.d.Vertices = propose(job, c.book, c.aligner)
 	c.sumUp()
+	if c.d.Verdict == core.Change {
+		c.finish(job)
+	}
 }

@@ -2,8 +2,7 @@ package strategy
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/core/evaluate"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 	"flinkscaler/core/stabilize"
 )
 
@@ -33,8 +33,11 @@ func TestSaturatedGoesUp(t *testing.T) {
 	if d.Verdict != core.Change || d.Reason != core.ReasonScaleUp || d.Vertices[0].To != 7 || d.ID != "7-1784550000" {
 		t.Errorf("%s %s, id %s: %s", d.Verdict, d.Reason, d.ID, d.Note)
 	}
-	if want := (core.Memory{LagSeen: []string{"a"}}); !cmp.Equal(want, m) {
-		t.Errorf("memory %+v; want %+v", m, want)
+	want := core.Memory{LagSeen: []string{"a"}, Changes: []core.VertexHistory{
+		{ID: "a", Changes: []core.Scaled{{At: ctx.Now, DecisionID: d.ID, From: 4, To: 7, TrueRate: core.Read(1000)}}},
+	}}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("memory (-want +got):\n%s", diff)
 	}
 	if !keep.Equal(ctx.Window[0].At) {
 		t.Errorf("keep from %s; want the first sample of the window", keep)
@@ -76,8 +79,43 @@ func TestVetoes(t *testing.T) {
 		"other size": {"likewise", func(c *core.JobContext, _ *policy.Policy) {
 			c.Topology = core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 5}}}
 		}, core.ReasonVertexChanged, ""},
-		"no graph":         {"nothing is known", func(c *core.JobContext, _ *policy.Policy) { c.Topology = core.Topology{} }, core.ReasonVertexChanged, ""},
-		"no sample":        {"nothing was seen", func(c *core.JobContext, _ *policy.Policy) { c.Window = nil }, core.ReasonWindowNotFull, "nothing was seen"},
+		"no graph":  {"nothing is known", func(c *core.JobContext, _ *policy.Policy) { c.Topology = core.Topology{} }, core.ReasonVertexChanged, ""},
+		"no sample": {"nothing was seen", func(c *core.JobContext, _ *policy.Policy) { c.Window = nil }, core.ReasonWindowNotFull, "nothing was seen"},
+		"excluded period": {"what would be done is shown, and for how long", func(_ *core.JobContext, p *policy.Policy) {
+			p.ExcludedPeriods = periods("12:00-13:30")
+		}, core.ReasonExcludedPeriod, "now is in 12:00-13:30 (UTC), at least until 13:30:00 UTC; would do: source 4 -> 7"},
+		"override in an excluded period": {"I6: nothing is written then, whoever asks", func(c *core.JobContext, p *policy.Policy) {
+			c.Override, p.ExcludedPeriods = override, periods("12:00-13:30")
+		}, core.ReasonExcludedPeriod, "4 -> 9"},
+		"outside of it":         {"a second later", func(_ *core.JobContext, p *policy.Policy) { p.ExcludedPeriods = periods("12:00-12:19:59") }, "", "source 4 -> 7"},
+		"no-down period and up": {"only getting smaller is forbidden", func(_ *core.JobContext, p *policy.Policy) { p.NoDownPeriods = periods("00:00-23:59:59") }, "", "source 4 -> 7"},
+		"memory pressure": {"more subtasks on the same memory make it worse", func(c *core.JobContext, p *policy.Policy) {
+			c.Window[len(c.Window)-1].Global.GCPressure, p.GCPressureThreshold = core.Read(0.51), 0.5
+		}, core.ReasonMemoryPressure, "garbage collection takes 0.51 of the time, more than 0.5"},
+		"quota": {"4 slots are there, 7 are too many", func(c *core.JobContext, p *policy.Policy) {
+			c.Config, p.QuotaCPU = map[string]string{"taskmanager.numberOfTaskSlots": "2", "kubernetes.taskmanager.cpu": "2"}, 7
+		}, core.ReasonQuota, "cpu 8 of quota 7: 4 TaskManagers, now 2; would do: source 4 -> 7"},
+		"quota not known": {"a doubt is a hold", func(_ *core.JobContext, p *policy.Policy) { p.QuotaCPU = 100 }, core.ReasonQuota, "cores of a TaskManager are not known"},
+		"veto": {"an executor refuses", func(_ *core.JobContext, p *policy.Policy) {
+			p.Executors = []policy.Plugin{{Name: "ours", Class: scale.ClassMaxTotal, Params: []policy.Param{{Key: "limit", Value: "6"}}}}
+		}, core.ReasonVetoed, "ours: "},
+		"unknown plugin": {"never guessed, and all at once", func(_ *core.JobContext, p *policy.Policy) {
+			p.Executors = []policy.Plugin{{Name: "x", Class: "com.example.Executor"}}
+			p.Evaluator = &policy.Plugin{Name: "y", Class: evaluate.LeastRateClass}
+		}, core.ReasonPolicyInvalid, "2 problem(s)"},
+		"evaluator": {"plans for a load that is known to come", func(_ *core.JobContext, p *policy.Policy) {
+			p.Evaluator = &policy.Plugin{Name: "y", Class: evaluate.LeastRateClass, Params: []policy.Param{{Key: "rate", Value: "5000"}}}
+		}, "", "source 4 -> 33: has to do 5000/s"},
+		"floor": {"a peak that is known to come does not wait for a window", func(c *core.JobContext, p *policy.Policy) {
+			c.Window, p.Floors, p.FloorLead = c.Window[:3], floors("12:30-13:00 = 20"), 15*time.Minute
+		}, "", "source 4 -> 20"},
+		"floor of an excluded vertex": {"it is left as it is", func(c *core.JobContext, p *policy.Policy) {
+			c.Window, p.Floors, p.Exclude = c.Window[:3], floors("12:00-13:00 = 20"), []string{"a"}
+		}, core.ReasonWindowNotFull, ""},
+		"hard limit": {"an order of the policy, not a wish of the load", func(_ *core.JobContext, p *policy.Policy) { p.HardMax = 3 }, "", "source 4 -> 3"},
+		"hard limit in a no-down period": {"it waits for the next allowed window", func(_ *core.JobContext, p *policy.Policy) {
+			p.HardMax, p.NoDownPeriods = 3, periods("00:00-23:59:59")
+		}, core.ReasonNoDownPeriod, "nothing gets smaller in 00:00-23:59:59"},
 		"unknown strategy": {"never guessed", func(_ *core.JobContext, p *policy.Policy) { p.Strategy = "magic" }, core.ReasonPolicyInvalid, "magic"},
 		"excluded":         {"the only vertex is excluded", func(_ *core.JobContext, p *policy.Policy) { p.Exclude = []string{"a"} }, core.ReasonExcluded, ""},
 	}
@@ -96,6 +134,75 @@ func TestVetoes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// periods and floors are those of a policy that has them in a key.
+func periods(text string) []policy.Period {
+	p, _, _ := policy.Resolve([]policy.Layer{{Values: map[string]string{policy.Prefix + "excluded.periods": text}}})
+	return p.ExcludedPeriods
+}
+
+func floors(text string) []policy.Floor {
+	p, _, _ := policy.Resolve([]policy.Layer{{Values: map[string]string{policy.Prefix + "vertex.min-parallelism.schedule": text}}})
+	return p.Floors
+}
+
+// TestIneffective is a scale-up that brought nothing: it is doubted at once,
+// blocked after two looks, and tried again when the verdict has expired.
+func TestIneffective(t *testing.T) {
+	t.Parallel()
+	ctx, p := saturated()
+	p.EffectivenessDetection = true
+	ctx.Memory.Changes = []core.VertexHistory{{ID: "a", Changes: []core.Scaled{
+		{At: ctx.Now.Add(-time.Hour), DecisionID: "1-1", From: 2, To: 5, Got: 4, TrueRate: core.Read(950)},
+	}}}
+	for look, want := range []struct {
+		reason core.Reason
+		proofs int
+	}{{core.ReasonIneffective, 1}, {core.ReasonIneffective, 2}, {core.ReasonIneffective, 3}} {
+		d, m, _ := Decide(ctx, p, nil)
+		v := d.Vertices[0]
+		if d.Verdict != core.Hold || d.Reason != want.reason || v.Effect == nil || v.Effect.Proofs != want.proofs || v.Effect.ExpectedGain != 950 || v.Effect.Gain != 50 {
+			t.Fatalf("look %d: %s %s, effect %+v: %s", look, d.Verdict, d.Reason, v.Effect, d.Note)
+		}
+		ctx.Memory = m
+		later(&ctx, time.Minute)
+	}
+	later(&ctx, p.EffectivenessExpiry)
+	if d, _, _ := Decide(ctx, p, nil); d.Verdict != core.Change || d.Vertices[0].To != 7 {
+		t.Errorf("after the verdict: %s %s: %s", d.Verdict, d.Reason, d.Note)
+	}
+}
+
+// later moves all times of a context but those that are remembered.
+func later(c *core.JobContext, d time.Duration) {
+	c.Now = c.Now.Add(d)
+	c.Window = slices.Clone(c.Window)
+	for i := range c.Window {
+		c.Window[i].At, c.Window[i].RunningSince = c.Window[i].At.Add(d), c.Window[i].RunningSince.Add(d)
+	}
+}
+
+// TestOutcomesAreTakenIn: what became of a rescale is remembered, with the time
+// that it took, and decides how much is planned for the next one.
+func TestOutcomesAreTakenIn(t *testing.T) {
+	t.Parallel()
+	ctx, p := saturated()
+	p.RestartTracking = true
+	at := ctx.Now.Add(-30 * time.Minute)
+	ctx.Memory.Changes = []core.VertexHistory{{ID: "a", Changes: []core.Scaled{{At: at, DecisionID: "3-9", From: 2, To: 5, TrueRate: core.Read(500)}}}}
+	ctx.LastOutcome = &core.Outcome{Kind: core.Partial, Attempt: 1, DecisionID: "3-9", Got: []core.VertexSize{{ID: "a", Parallelism: 4}}, WrittenAt: at, RunningAt: at.Add(42 * time.Second), EndedAt: at.Add(time.Minute)}
+	d, m, _ := Decide(ctx, p, nil)
+	if got := m.Changes[0].Changes[0].Got; got != 4 || len(m.Restarts) != 1 || m.Restarts[0].Took != 42*time.Second || m.Settled != 1 {
+		t.Errorf("memory %+v", m)
+	}
+	if want := "a restart is taken to last 42 s: the longest of 1 restart(s), 42 s"; d.Restart != want {
+		t.Errorf("%q; want %q", d.Restart, want)
+	}
+	// 1000/s at 0.7, 250000 of lag in 1800 s, and 42 s of restart.
+	if got := d.Vertices[0].Capacity.Or(0); got != 1591 {
+		t.Errorf("capacity %g; want 1591", got)
 	}
 }
 
@@ -131,9 +238,9 @@ func TestAFaultOfOursIsAHold(t *testing.T) {
 	ctx, p := saturated()
 	ctx.Memory = core.Memory{LagSeen: []string{"z"}}
 	broken := func(string) (Rule, bool) {
-		return func(evaluate.Input, *stabilize.Delays, time.Time) []core.VertexDecision { panic("index out of range") }, true
+		return func(scale.Job, *stabilize.Book, scale.Aligner) []core.VertexDecision { panic("index out of range") }, true
 	}
-	d, m, keep := decide(ctx, p, nil, broken)
+	d, m, keep := decide(ctx, p, nil, BuiltIn(), broken)
 	if d.Verdict != core.Hold || d.Reason != core.ReasonInternal || !strings.Contains(d.Note, "index out of range") || len(d.Vertices) > 0 {
 		t.Errorf("%s %s: %s", d.Verdict, d.Reason, d.Note)
 	}
@@ -155,37 +262,43 @@ func TestPolicyProblemsHold(t *testing.T) {
 // written, and never as a fault of ours.
 func FuzzDecide(f *testing.F) {
 	ctx, _ := saturated()
-	add := func(c core.JobContext, key, value string) {
+	add := func(c core.JobContext, keys string) {
 		b, err := json.Marshal(c)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(b, key, value)
+		f.Add(b, keys)
 	}
-	add(ctx, "job.autoscaler.scale-down.interval", "0 s")
+	add(ctx, "job.autoscaler.scale-down.interval=0 s")
 	ctx.Override = &core.Override{Parallelism: 3}
-	add(ctx, "job.autoscaler.metrics.busy-time.aggregator", "AVG")
+	add(ctx, "job.autoscaler.metrics.busy-time.aggregator=AVG")
 	ctx.Override, ctx.Window[3].Fault = nil, core.ReasonMetricsFrozen
-	add(ctx, "job.autoscaler.scaling.parallelism-alignment.mode", "EVENLY_SPREAD")
+	add(ctx, "job.autoscaler.scaling.parallelism-alignment.mode=EVENLY_SPREAD")
 	ctx.Topology.Vertices = append(ctx.Topology.Vertices, core.Vertex{ID: "b", Parallelism: 0, Inputs: []core.Edge{{From: "b"}, {From: "c"}}})
 	ctx.Memory.Delayed = []core.DelayedDown{{ID: "a"}}
-	add(ctx, "", "")
-	files, err := filepath.Glob("../testdata/cases/*.txt")
-	if err != nil || len(files) == 0 {
-		f.Fatal("no cases")
+	add(ctx, "")
+	ctx.Memory = core.Memory{
+		Changes:  []core.VertexHistory{{ID: "a", Changes: []core.Scaled{{At: ctx.Now, From: 1, To: 4, TrueRate: core.Read(1)}, {From: 0, To: 0}}}},
+		Restarts: []core.Restart{{At: ctx.Now, Took: 1 << 62}}, Doubts: []core.Doubt{{ID: "a", Proofs: 1 << 40}}, Told: []core.Told{{Key: "x"}},
 	}
-	for _, file := range files {
-		if b, err := os.ReadFile(file); err == nil {
-			f.Add(b, "job.autoscaler.metrics.window", "1 min")
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte, key, value string) {
+	ctx.LastOutcome = &core.Outcome{Kind: core.Applied, Attempt: 1}
+	ctx.Config = map[string]string{"taskmanager.memory.process.size": "1 gb", "taskmanager.numberOfTaskSlots": "3"}
+	add(ctx, "job.autoscaler.restart.time-tracking.enabled=true\njob.autoscaler.observed-scalability.enabled=true\njob.autoscaler.observed-scalability.min-observations=1\njob.autoscaler.quota.cpu=4")
+	add(ctx, "job.autoscaler.excluded.periods=* * * ? * 2-6 && 8:00-18:00\njob.autoscaler.vertex.min-parallelism.schedule=12:00-13:00 = a:9\njob.autoscaler.time-zone=Europe/Berlin")
+	add(ctx, "job.autoscaler.scaling.custom-executors=m\njob.autoscaler.scaling.custom-executor.m.class=max-total\njob.autoscaler.scaling.custom-executor.m.limit=9\njob.autoscaler.scaling.align-to-slots=true")
+	f.Fuzz(func(t *testing.T, data []byte, keys string) {
 		var c core.JobContext
 		if json.Unmarshal(data, &c) != nil {
 			t.Skip("no context")
 		}
+		values := map[string]string{}
+		for _, line := range strings.Split(keys, "\n") {
+			if k, v, ok := strings.Cut(line, "="); ok {
+				values[k] = v
+			}
+		}
 		begun := time.Now()
-		d, _, _ := DecideLayers(c, []policy.Layer{{Name: "input", Values: map[string]string{key: value}}})
+		d, m, _ := DecideLayers(c, []policy.Layer{{Name: "input", Values: values}})
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Fatalf("took %s", took)
 		}
@@ -194,6 +307,9 @@ func FuzzDecide(f *testing.F) {
 		}
 		if _, err := json.Marshal(d); err != nil && c.Now.Year() < 9999 && c.Now.Year() > 0 {
 			t.Fatal(err)
+		}
+		if b, err := json.Marshal(m); err != nil && c.Now.Year() < 9999 && c.Now.Year() > 0 {
+			t.Fatalf("memory %+v: %v, %d bytes", m, err, len(b))
 		}
 		_ = d.Text(c.Topology)
 	})

@@ -9,12 +9,11 @@ import (
 )
 
 // show fills in what is known of every vertex, all staying as they are.
-func (c *cycle) show(in evaluate.Input, why core.Reason) {
-	if len(in.Samples) < 2 {
+func (c *cycle) show(result evaluate.Result, why core.Reason) {
+	if len(c.window.Samples) < 2 {
 		return
 	}
-	result := evaluate.Evaluate(in)
-	for i, v := range in.Topology.Vertices {
+	for i, v := range c.ctx.Topology.Vertices {
 		d := scale.Decision(v, result.Vertices[i])
 		d.Outside, d.Why = false, why
 		if result.Vertices[i].Unjudged == core.ReasonExcluded {
@@ -22,6 +21,15 @@ func (c *cycle) show(in evaluate.Input, why core.Reason) {
 		}
 		c.d.Vertices = append(c.d.Vertices, d)
 	}
+}
+
+// unseen are vertices of which nothing but the size is known, all staying.
+func (c *cycle) unseen(why core.Reason) []core.VertexDecision {
+	out := make([]core.VertexDecision, 0, len(c.ctx.Topology.Vertices))
+	for _, v := range c.ctx.Topology.Vertices {
+		out = append(out, core.VertexDecision{ID: v.ID, From: v.Parallelism, To: v.Parallelism, Wanted: v.Parallelism, Why: why})
+	}
+	return out
 }
 
 // override carries out an operator's order: no evidence is asked for, the
@@ -34,11 +42,9 @@ func (c *cycle) override() {
 		c.hold(core.ReasonOverrideInvalid, fmt.Sprintf("%d problem(s) in the override, the first: %s", len(problems), problems[0]))
 		return
 	}
-	c.show(evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen}, core.ReasonOverride)
+	c.show(evaluate.Evaluate(c.evidence()), core.ReasonOverride)
 	if len(c.d.Vertices) == 0 {
-		for _, v := range c.ctx.Topology.Vertices {
-			c.d.Vertices = append(c.d.Vertices, core.VertexDecision{ID: v.ID, From: v.Parallelism, To: v.Parallelism, Wanted: v.Parallelism, Why: core.ReasonOverride})
-		}
+		c.d.Vertices = c.unseen(core.ReasonOverride)
 	}
 	changed := 0
 	for i := range c.d.Vertices {
@@ -65,6 +71,7 @@ func (c *cycle) override() {
 // changes it.
 func (c *cycle) order(d *core.VertexDecision, p int) bool {
 	v, _ := c.ctx.Topology.Find(d.ID)
+	v = scale.Known(v, c.p)
 	d.Why, d.Steps = core.ReasonOverride, nil
 	if v.Finished {
 		d.Why, d.Note = core.ReasonExcluded, "finished"

@@ -77,7 +77,7 @@ func (c *cycle) sumUp() {
 // holdReasons are the reasons of a vertex that explain the hold of the job, the
 // most telling first.
 func holdReasons() []core.Reason {
-	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonContradiction, core.ReasonIneffective, core.ReasonNoDownPeriod, core.ReasonDownDelayed, core.ReasonAtLimit}
+	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonContradiction, core.ReasonIneffective, core.ReasonNoDownPeriod, core.ReasonDownDelayed, core.ReasonVetoed, core.ReasonAtLimit}
 }
 
 func (c *cycle) sumUpHold() {
@@ -106,7 +106,7 @@ func (c *cycle) whyStays(v core.VertexDecision) string {
 	switch v.Why {
 	case core.ReasonDownDelayed, core.ReasonNoDownPeriod:
 		return fmt.Sprintf("%s could run at %d instead of %d (%s); %s: %s", name, v.Wanted, v.From, can(v), last.By, last.Note)
-	case core.ReasonAtLimit, core.ReasonIneffective:
+	case core.ReasonAtLimit, core.ReasonIneffective, core.ReasonVetoed:
 		return fmt.Sprintf("%s stays at %d (%s): %s: %s", name, v.From, can(v), last.By, last.Note)
 	}
 	if v.Wanted < v.From {
