@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"flinkscaler/core"
+	"flinkscaler/core/policy"
 	"flinkscaler/core/scale"
 )
 
@@ -33,6 +34,9 @@ func (c *cycle) finish(job scale.Job) {
 // keepJoined lets vertices stay that a FORWARD edge joins and an executor has
 // made unequal: what one of them must not, all must not.
 func (c *cycle) keepJoined(job scale.Job) {
+	if job.Policy.Quirks.Has(policy.QuirkForward) {
+		return
+	}
 	for _, ids := range scale.Groups(job.Topology) {
 		var members []*core.VertexDecision
 		for i := range c.d.Vertices {
