@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"flinkscaler/e2e/oracle"
@@ -19,6 +20,7 @@ func main() {
 	flag.IntVar(&s.Cases, "cases", oracle.LeastCases, "how many")
 	flag.IntVar(&s.Only, "only", -1, "the number of a single case to run")
 	flag.Parse()
+	debug.SetGCPercent(400) // short-lived garbage is nearly all there is
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	report, err := oracle.Run(ctx, s)
