@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +19,9 @@ const (
 	sourceIn       = ".numRecordsIn"
 	sourceOut      = ".numRecordsOut"
 	pendingRecords = ".pendingRecords"
+	// activeSplits is a gauge of Kafka's dynamic source: how many splits each
+	// reader has now, without those of clusters and topics that are gone.
+	activeSplits = ".DynamicKafkaSource.activeSplitCount"
 )
 
 // Wanted is the core.Picker of the autoscaler. It asks only for ids that
@@ -28,7 +32,7 @@ func Wanted(v core.Vertex, names []string) []string {
 	}
 	var out []string
 	for _, n := range names {
-		if n == busyTime || n == backPressure || (!v.IsSource() && n == inPerSecond) || (v.IsSource() && strings.HasSuffix(n, pendingRecords)) {
+		if n == busyTime || n == backPressure || (!v.IsSource() && n == inPerSecond) || (v.IsSource() && (strings.HasSuffix(n, pendingRecords) || strings.HasSuffix(n, activeSplits))) {
 			out = append(out, n)
 		}
 	}
@@ -77,6 +81,22 @@ func Partitions(names []string) int {
 		return len(partitions)
 	}
 	return len(splits)
+}
+
+// splitsOf is how many partitions or splits a source reads, 0 when it does not
+// tell. The names of metrics stay after their partition is gone, so a source
+// that counts its active splits itself is believed first.
+func splitsOf(vm core.VertexMetrics) int {
+	sum := 0.0
+	for _, a := range vm.Values {
+		if strings.HasSuffix(a.ID, activeSplits) && a.Sum > 0 && a.Sum < math.MaxInt32 {
+			sum += a.Sum
+		}
+	}
+	if n := int(sum); n > 0 {
+		return n
+	}
+	return Partitions(vm.Names)
 }
 
 // kafkaPartition reads

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,5 +106,40 @@ func TestPartitions(t *testing.T) {
 				t.Errorf("Partitions = %d; want %d: %s", got, c.want, c.reason)
 			}
 		})
+	}
+}
+
+// TestActiveSplitsComeFirst: of three partitions whose metrics have a name only
+// two are still read.
+func TestActiveSplitsComeFirst(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"Source__k.kafkaCluster.a.KafkaSourceReader.topic.t.partition.0.currentOffset",
+		"Source__k.kafkaCluster.a.KafkaSourceReader.topic.t.partition.1.currentOffset",
+		"Source__k.kafkaCluster.gone.KafkaSourceReader.topic.t.partition.0.currentOffset",
+	}
+	count := func(sum float64) core.VertexMetrics {
+		return core.VertexMetrics{Names: names, Values: []core.Aggregate{{ID: "Source__k.DynamicKafkaSource.activeSplitCount", Sum: sum}}}
+	}
+	for name, c := range map[string]struct {
+		reason string
+		vm     core.VertexMetrics
+		want   int
+	}{
+		"counted":     {"the source says how many it reads", count(2), 2},
+		"none yet":    {"nothing is assigned yet: that is no limit", count(0), 3},
+		"no number":   {"it could not be read", count(math.NaN()), 3},
+		"too many":    {"no source has so many", count(1e30), 3},
+		"not counted": {"an older connector", core.VertexMetrics{Names: names}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := splitsOf(c.vm); got != c.want {
+				t.Errorf("%d; want %d: %s", got, c.want, c.reason)
+			}
+		})
+	}
+	if got := Wanted(core.Vertex{ID: "s"}, []string{"Source__k.DynamicKafkaSource.activeSplitCount"}); len(got) != 1 {
+		t.Errorf("asks for %v; want the count of splits", got)
 	}
 }

@@ -133,7 +133,7 @@ func fillTopology(m core.Measurement) core.Topology {
 			v.Finished = true
 		}
 		if v.IsSource() {
-			if n := Partitions(metrics(m, v.ID).Names); n > 0 {
+			if n := splitsOf(metrics(m, v.ID)); n > 0 {
 				v.Partitions = n
 			}
 		}
