@@ -247,7 +247,10 @@ func (a *actor) metrics(part float64) core.VertexMetrics {
 	add("meter", "Source__x.numRecordsInPerSecond", core.Aggregate{Min: meter / n, Max: meter / n, Avg: meter / n, Sum: meter})
 	waiting := a.lag + (a.lagTo-a.lag)*part
 	lag := core.Aggregate{Min: waiting / n, Max: waiting / n, Avg: waiting / n, Sum: waiting}
-	if !math.IsNaN(a.lagMax) {
+	switch {
+	case a.words["lagmax"] == "all":
+		lag.Max = waiting
+	case !math.IsNaN(a.lagMax):
 		lag.Max = a.lagMax
 	}
 	add("lag", "Source__x.pendingRecords", lag)

@@ -54,6 +54,9 @@ func play(t *testing.T, given string) string {
 	for _, a := range s.vertices {
 		topology.Vertices = append(topology.Vertices, a.Vertex)
 	}
+	if s.timeline.Len() == 0 {
+		s.write("no change")
+	}
 	return s.timeline.String() + "\n" + s.last.Text(topology)
 }
 
