@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flinkscaler/core/policy"
 	"flinkscaler/internal/connect"
 )
 
@@ -177,9 +179,37 @@ func TestEveryCommandHelps(t *testing.T) {
 		t.Errorf("%d commands, want 13", len(cmds))
 	}
 	for _, c := range cmds {
+		for _, sub := range c.Commands() {
+			if sub.Short == "" || sub.Long == "" || !strings.Contains(sub.Example, sub.CommandPath()) {
+				t.Errorf("%s lacks a short text, a long one or an example of itself", sub.CommandPath())
+			}
+		}
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "flinkscaler "+c.Name()) || c.GroupID == "" {
 			t.Errorf("%s lacks a short text, a long one, an example of itself or a group", c.Name())
 		}
+	}
+}
+
+// TestPolicyCheckAll: with --all nothing that is in force is left out.
+func TestPolicyCheckAll(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	got := s.run(t.Context(), []string{"policy", "check", "testdata/policy/deployment.yaml", "--all", "-o", "json"})
+	var c checkedPolicy
+	if err := json.Unmarshal([]byte(got), &c); err != nil {
+		t.Fatalf("%v in\n%s", err, got)
+	}
+	from := map[string]string{}
+	for _, o := range c.Keys {
+		from[o.Key] = o.From
+	}
+	for _, k := range policy.Keys() {
+		if k.Ignored == "" && !strings.HasSuffix(k.Key, "...") && from[k.Key] == "" {
+			t.Errorf("%s is left out", k.Key)
+		}
+	}
+	if from["job.autoscaler.vertex.max-parallelism"] != "file" || from["job.autoscaler.interval"] != policy.BuiltIn {
+		t.Errorf("origins %v", from)
 	}
 }
 

@@ -41,19 +41,6 @@ func newHistory(a *app) *cobra.Command {
 	}, (*session).showHistory)
 }
 
-func newPolicy(a *app) *cobra.Command {
-	var changed bool
-	cmd := a.jobCommand(&cobra.Command{
-		Use: "policy JOB", GroupID: groupLook, Short: "Show each policy key with its value and where it comes from",
-		Long: `Show each policy key that is in force, with its value and who said it: the
-workflow's input, the job's own configuration, the cluster's default in the
-worker, or what is built in.`,
-		Example: "  flinkscaler policy dev/orders --changed",
-	}, func(s *session, ctx context.Context, key core.JobKey) error { return s.showPolicy(ctx, key, changed) })
-	cmd.Flags().BoolVar(&changed, "changed", false, "only what is not built in")
-	return cmd
-}
-
 // jobCommand completes a command that takes one job.
 func (a *app) jobCommand(cmd *cobra.Command, f func(*session, context.Context, core.JobKey) error) *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = oneJob, a.completeJobs
@@ -194,17 +181,7 @@ func (s *session) showPolicy(ctx context.Context, key core.JobKey, changed bool)
 	if s.json() {
 		return s.print(p)
 	}
-	t := view.Table{Width: s.width(), Columns: []view.Column{{Title: "KEY"}, {Title: "VALUE"}, {Title: "FROM"}, {Title: "NOTE"}}}
-	for _, o := range p.Keys {
-		from := o.From
-		if o.As != "" {
-			from += ", as " + o.As
-		}
-		t.Row(o.Key, o.Value, from, o.Note)
-	}
-	if t.Len() == 0 {
-		fmt.Fprintln(s.out, "every key is as built in")
-	} else if _, err := t.WriteTo(s.out); err != nil {
+	if err := s.policyTable(p.Keys); err != nil {
 		return err
 	}
 	for _, problem := range p.Problems {
