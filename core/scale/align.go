@@ -77,7 +77,7 @@ func Align(s *Sizing) {
 // alignLimit is the largest size that an alignment may end at.
 func (s *Sizing) alignLimit(n int) int {
 	_, upper := soft(s.Vertex, s.Policy)
-	limit := min(n, upper, s.limits().Most)
+	limit := min(n, upper, mostOf(s.Vertex, s.Policy))
 	if s.To < s.Vertex.Parallelism {
 		limit = min(limit, s.Vertex.Parallelism)
 	}

@@ -92,7 +92,7 @@ func TestSizeInEveryAlignment(t *testing.T) {
 			t.Parallel()
 			v := vertexOf(c.current, c.partitions, c.maxP, c.hash)
 			to := func(mode policy.Alignment) (int, int) {
-				d := Size(v, evaluate.Vertex{Capacity: core.Read(c.factor), TrueRate: core.Read(1)}, upTo(c.lower, c.upper, mode))
+				d := Size(v, evidenceOf(c.factor), upTo(c.lower, c.upper, mode))
 				l, _ := LimitedOf(d)
 				return d.To, l.Expected
 			}
@@ -126,7 +126,7 @@ func TestScalingLimitedIsToldWithItsNumbers(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := Size(c.v, evaluate.Vertex{Capacity: core.Read(c.factor), TrueRate: core.Read(1)}, c.p)
+			d := Size(c.v, evidenceOf(c.factor), c.p)
 			got, ok := LimitedOf(d)
 			if diff := cmp.Diff(c.want, got); !ok || diff != "" || len(d.Steps) != c.steps {
 				t.Errorf("%s, steps %v (-want +got):\n%s", c.reason, d.Steps, diff)
@@ -196,7 +196,7 @@ func TestAlignerIsNotTrusted(t *testing.T) {
 			p := upTo(4, 100, policy.AlignCustom)
 			p.AlignmentPlugin, p.HardMax = &policy.Plugin{Name: "mine", Class: "x", Params: params}, c.hardMax
 			var seen []AlignContext
-			d := SizeOf(Input{Vertex: c.v, Policy: p, Aligner: gives{c.gave, &seen}, Evidence: evaluate.Vertex{Capacity: core.Read(c.factor), TrueRate: core.Read(1)}})
+			d := SizeOf(Input{Vertex: c.v, Policy: p, Aligner: gives{c.gave, &seen}, Evidence: evidenceOf(c.factor)})
 			c.seen.Vertex, c.seen.Params = c.v, params
 			if diff := cmp.Diff([]AlignContext{c.seen}, seen); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)

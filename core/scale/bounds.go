@@ -46,14 +46,20 @@ func RangeOf(v core.Vertex, p policy.Policy, now time.Time) Range {
 }
 
 func (s *Sizing) limits() Range {
-	r := Range{Least: max(1, s.Policy.HardMin, s.floor), Most: math.MaxInt32}
-	for _, most := range []int{s.Policy.HardMax, s.Vertex.MaxParallelism, s.Vertex.Partitions} {
+	most := mostOf(s.Vertex, s.Policy)
+	return Range{Least: min(max(1, s.Policy.HardMin, s.floor), most), Most: most}
+}
+
+// mostOf is the largest size that a vertex may be changed to. The vertex is as
+// the policy knows it.
+func mostOf(v core.Vertex, p policy.Policy) int {
+	out := math.MaxInt32
+	for _, most := range []int{p.HardMax, v.MaxParallelism, v.Partitions} {
 		if most > 0 {
-			r.Most = min(r.Most, most)
+			out = min(out, most)
 		}
 	}
-	r.Least = min(r.Least, r.Most)
-	return r
+	return out
 }
 
 // Clamp brings a size inside.

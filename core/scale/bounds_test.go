@@ -60,7 +60,7 @@ func TestBoundsOfThePolicy(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := SizeOf(Input{Vertex: c.v, Policy: c.p, Now: noon(), Evidence: evaluate.Vertex{Capacity: core.Read(c.factor), TrueRate: core.Read(1)}})
+			d := SizeOf(Input{Vertex: c.v, Policy: c.p, Now: noon(), Evidence: evidenceOf(c.factor)})
 			by := ""
 			if n := len(d.Steps); n > 0 {
 				by = d.Steps[n-1].By

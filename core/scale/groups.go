@@ -131,7 +131,7 @@ func (j Job) equalise(members []*core.VertexDecision) {
 
 func (j Job) most(id string) int {
 	v, _ := j.Topology.Find(id)
-	return RangeOf(v, j.Policy, j.Now).Most
+	return mostOf(Known(v, j.Policy), j.Policy)
 }
 
 func (j Job) tightest(members []*core.VertexDecision) *core.VertexDecision {

@@ -62,3 +62,8 @@ func sizes(decisions []core.VertexDecision) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// evidenceOf is that of a vertex that needs factor times what it has.
+func evidenceOf(factor float64) evaluate.Vertex {
+	return evaluate.Vertex{Capacity: core.Read(factor), TrueRate: core.Read(1)}
+}

@@ -24,7 +24,7 @@ func upTo(lower, upper int, mode policy.Alignment) policy.Policy {
 
 // sized runs all limits on a vertex that needs factor times what it has.
 func sized(v core.Vertex, factor float64, p policy.Policy) (int, []core.Step) {
-	d := Size(v, evaluate.Vertex{Capacity: core.Read(factor), TrueRate: core.Read(1)}, p)
+	d := Size(v, evidenceOf(factor), p)
 	return d.To, d.Steps
 }
 

@@ -114,7 +114,7 @@ func (r *rounding) room(id string, g slotGroup) int {
 	}
 	d := r.decisions[i]
 	_, upper := soft(v, r.Policy)
-	upper = min(upper, RangeOf(v, r.Policy, r.Now).Most)
+	upper = min(upper, r.most(id))
 	if d.To < d.From || !r.grows {
 		upper = min(upper, d.From)
 	}
