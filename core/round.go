@@ -13,6 +13,41 @@ func Round3(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
+	if r, ok := roundClear(x); ok {
+		return r
+	}
+	return roundDecimal(x)
+}
+
+// Where roundClear is sure: below clearMost thousandths are whole numbers of a
+// float64 with places to spare, and clearOf from a tie no error of the product
+// can turn it.
+const (
+	clearMost = 1e9
+	clearOf   = 1e-3
+)
+
+// roundClear rounds by arithmetic where x is clearly nearer to one thousandth
+// than to the next. A whole number over 1000 is the float64 nearest to that
+// decimal, which is what roundDecimal finds by its digits.
+func roundClear(x float64) (float64, bool) {
+	thousandths := math.Abs(x) * 1000
+	whole := math.Floor(thousandths)
+	rest := thousandths - whole
+	if thousandths >= clearMost || math.Abs(rest-0.5) < clearOf {
+		return 0, false
+	}
+	if rest > 0.5 {
+		whole++
+	}
+	if whole == 0 {
+		return x, true
+	}
+	return math.Copysign(whole/1000, x), true
+}
+
+// roundDecimal rounds on the digits.
+func roundDecimal(x float64) float64 {
 	var buf [400]byte
 	digits := strconv.AppendFloat(buf[:0], x, 'f', -1, 64)
 	dot := -1

@@ -39,3 +39,28 @@ func TestRound3IsWithinHalfAThousandth(t *testing.T) {
 		}
 	})
 }
+
+// TestRoundingByArithmeticIsRoundingByDigits: wherever the fast way says that
+// it is sure, the digits give the same float64.
+func TestRoundingByArithmeticIsRoundingByDigits(t *testing.T) {
+	t.Parallel()
+	sure := 0
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.OneOf(
+			rapid.Float64(), rapid.Float64Range(-2e6, 2e6), rapid.Float64Range(-1, 1), rapid.Float64Range(-0.002, 0.002),
+			rapid.Map(rapid.IntRange(-1e9, 1e9), func(n int) float64 { return float64(n) / 2000 }),
+			rapid.Map(rapid.IntRange(-1e9, 1e9), func(n int) float64 { return math.Nextafter(float64(n)/2000, 0) }),
+		).Draw(t, "x")
+		fast, ok := roundClear(x)
+		if !ok {
+			return
+		}
+		sure++
+		if slow := roundDecimal(x); math.Float64bits(fast) != math.Float64bits(slow) {
+			t.Fatalf("%v: %v by arithmetic, %v by digits", x, fast, slow)
+		}
+	})
+	if sure == 0 {
+		t.Error("it was never sure: nothing was compared")
+	}
+}
