@@ -77,11 +77,12 @@ func TestBookForgetsWithTime(t *testing.T) {
 		Changes:  []core.VertexHistory{history("a", scaled(0, "1", 1, 2, 2, 9))},
 		Doubts:   []core.Doubt{{ID: "a", Change: at(0), Proofs: 1}},
 		Restarts: took(1, 1),
+		Delayed:  []core.DelayedDown{{ID: "a", First: at(0)}, {ID: "b", First: at(0)}},
 	}
 	got := Open(m, nil, topology("a"), at(11), p).Store()
-	want := core.Memory{Restarts: m.Restarts[1:]}
+	want := core.Memory{Restarts: m.Restarts[1:], Delayed: m.Delayed[:1]}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("too old, but for the newest restart and one of exactly that age (-want +got):\n%s", diff)
+		t.Errorf("too old, but for the newest restart and one of exactly that age; b is gone (-want +got):\n%s", diff)
 	}
 }
 

@@ -147,6 +147,10 @@ func TestDoubtIsInOneChange(t *testing.T) {
 	if diff := cmp.Diff([]core.Doubt{others[0], others[2]}, doubts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	down := history("v", scaled(0, "1", 10, 20, 20, 90), scaled(7, "2", 20, 15, 15, 95))
+	if _, doubts = Judge(down, resize("v", 15, 40, 95), others, at(9), detecting()); len(doubts) != 2 {
+		t.Errorf("after a scale-down there is no scale-up to doubt: %+v", doubts)
+	}
 	kept := RetainDoubts(others, []core.VertexHistory{history("a", scaled(0, "1", 1, 2, 2, 1)), h})
 	if diff := cmp.Diff(others[:1], kept); diff != "" {
 		t.Errorf("v was changed since, z is forgotten (-want +got):\n%s", diff)

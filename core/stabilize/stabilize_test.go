@@ -179,6 +179,28 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// TestWishesAreBounded is I10: loads that fall all through a long delay.
+func TestWishesAreBounded(t *testing.T) {
+	t.Parallel()
+	var many, one Delays
+	for second := range 60 {
+		one.Record("v", entry(100-second, second, true))
+		for _, id := range ids(300) {
+			many.Record(id, entry(100-second, second, true))
+		}
+	}
+	n := 0
+	for _, v := range many.Store() {
+		n += len(v.Entries)
+	}
+	if n != mostWishes {
+		t.Errorf("%d entries for 300 vertices; want %d", n, mostWishes)
+	}
+	if n := len(one.Store()[0].Entries); n != 60 {
+		t.Errorf("%d entries for one vertex; want all 60", n)
+	}
+}
+
 // TestThinNeverMakesSmaller: for every window, what is left asks for at least
 // as much, and no entry is added.
 func TestThinNeverMakesSmaller(t *testing.T) {
