@@ -8,10 +8,8 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 )
-
-// legacyAlignment is the rule of a step that ScalingLimited tells of.
-const legacyAlignment = policy.Prefix + "scaling.key-group.partitions.adjust.mode"
 
 // maxPerVertex bounds the events of one kind that tell of single vertices: a
 // job of 300 vertices must not send 300 at once, nor push out of memory what
@@ -22,7 +20,7 @@ const maxPerVertex = 20
 // not. Health is that of the same decision: a look that failed once is no
 // error yet.
 func Of(d core.Decision, h core.Health, t core.Topology) []core.Event {
-	m := maker{d: d, t: t, graph: graphHash(d.Vertices)}
+	m := maker{d: d, t: t}
 	m.report()
 	m.memory()
 	m.ineffective()
@@ -34,11 +32,14 @@ func Of(d core.Decision, h core.Health, t core.Topology) []core.Event {
 
 // maker collects the events of one decision.
 type maker struct {
-	d     core.Decision
-	t     core.Topology
-	graph string
-	out   []core.Event
+	d   core.Decision
+	t   core.Topology
+	out []core.Event
 }
+
+// graph stands for what runs now. Most decisions have nothing to tell and need
+// none.
+func (m *maker) graph() string { return graphHash(m.d.Vertices) }
 
 func (m *maker) add(k core.EventKind, reason string, warning bool, key []string, message string) *core.Event {
 	m.out = append(m.out, core.Event{
@@ -57,30 +58,30 @@ func (m *maker) report() {
 	hash := ParallelismHash(entries)
 	var e *core.Event
 	if m.d.Verdict == core.Change {
-		e = m.add(core.EventReport, ScalingReport, false, []string{hash, m.graph}, report(string(m.d.Reason)+" begins:", entries))
+		e = m.add(core.EventReport, ScalingReport, false, []string{hash, m.graph()}, report(string(m.d.Reason)+" begins:", entries))
 	} else {
 		option, ok := forbidding(m.d.Reason)
 		if !ok {
 			return
 		}
-		e = m.add(core.EventRecommended, ScalingReport, false, []string{string(m.d.Reason), hash, m.graph},
-			report("recommended, but kept back by "+string(m.d.Reason)+option+":", entries))
+		e = m.add(core.EventRecommended, ScalingReport, false, []string{string(m.d.Reason), hash, m.graph()},
+			report("recommended, but kept back by "+string(m.d.Reason)+after(", ", option)+":", entries))
 	}
 	e.ParallelismHash = hash
 }
 
-// forbidding is true for a reason that keeps a whole change from being made and
-// says nothing against the change itself; with the option that does it.
+// forbidding is true for a reason that keeps a change from being made and says
+// nothing against the change itself; with the option that does it.
 func forbidding(r core.Reason) (option string, ok bool) {
 	switch r {
 	case core.ReasonPaused:
 		return "", true
 	case core.ReasonScalingDisabled:
-		return " (" + policy.Prefix + "scaling.enabled: false)", true
+		return policy.Prefix + "scaling.enabled", true
 	case core.ReasonExcludedPeriod:
-		return " (" + policy.Prefix + "excluded.periods)", true
+		return policy.Prefix + "excluded.periods", true
 	case core.ReasonNoDownPeriod:
-		return " (" + policy.Prefix + "scale-down.excluded.periods)", true
+		return policy.Prefix + "scale-down.excluded.periods", true
 	}
 	return "", false
 }
@@ -103,11 +104,15 @@ func (m *maker) entries() []Entry {
 }
 
 // keptBack is what a vertex would run at without the hold's reason; what it
-// runs at now where that reason did not hold it. The reason is the last step;
-// the number before it came by the step before, or was the wanted one.
+// runs at now where that reason did not hold it. The reason, or the option that
+// is behind it, is the last step; the number before it came by the step before,
+// or was the wanted one.
 func keptBack(v core.VertexDecision, r core.Reason) int {
 	n := len(v.Steps)
-	if n == 0 || v.Steps[n-1].By != string(r) {
+	if n == 0 {
+		return v.From
+	}
+	if option, _ := forbidding(r); v.Steps[n-1].By != string(r) && (option == "" || v.Steps[n-1].By != option) {
 		return v.From
 	}
 	if n > 1 {
@@ -129,7 +134,7 @@ func (m *maker) memory() {
 	for _, k := range a.Remove {
 		parts = append(parts, "take out "+k)
 	}
-	m.add(core.EventMemory, Recommendation, false, []string{ParallelismHash(m.entries()), m.graph}, "for the new size, shown and never carried out: "+strings.Join(parts, "; "))
+	m.add(core.EventMemory, Recommendation, false, []string{ParallelismHash(m.entries()), m.graph()}, "for the new size, shown and never carried out: "+strings.Join(parts, "; "))
 }
 
 // ineffective tells of scale-ups that brought too little.
@@ -155,17 +160,13 @@ func (m *maker) ineffective() {
 func (m *maker) limited() {
 	var texts []perVertex
 	for _, v := range m.d.Vertices {
-		i := slices.IndexFunc(v.Steps, func(s core.Step) bool { return s.By == legacyAlignment })
-		if i < 0 {
+		l, ok := scale.LimitedOf(v)
+		if !ok {
 			continue
 		}
-		expected, s := v.Wanted, v.Steps[i]
-		if i > 0 {
-			expected = v.Steps[i-1].To
-		}
 		texts = append(texts, perVertex{
-			[]string{v.ID, strconv.Itoa(v.From), strconv.Itoa(s.To)},
-			fmt.Sprintf("vertex %s: expected %d, actual %d%s", m.name(v.ID), expected, s.To, after("; ", s.Note)),
+			[]string{v.ID, strconv.Itoa(v.From), strconv.Itoa(l.Actual)},
+			fmt.Sprintf("vertex %s: expected %d, actual %d; %d to share out, upper bound %d, lower limit %d", m.name(v.ID), l.Expected, l.Actual, l.N, l.Upper, l.Lower),
 		})
 	}
 	m.each(core.EventLimited, Limited, true, texts)
@@ -222,7 +223,7 @@ func (m *maker) blocked() {
 			note, found = m.step(g)
 		}
 		if found {
-			m.add(core.EventBlocked, g.event, g.warning, []string{m.graph}, string(g.reason)+after(": ", note))
+			m.add(core.EventBlocked, g.event, g.warning, []string{m.graph()}, string(g.reason)+after(": ", note))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 )
 
 func noon() time.Time { return time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC) }
@@ -40,6 +41,21 @@ func hold(r core.Reason, v ...core.VertexDecision) core.Decision {
 	d := change(r, v...)
 	d.Verdict = core.Hold
 	return d
+}
+
+// held is a vertex that wants another size and stays.
+func held(from, wanted int) core.VertexDecision {
+	v := vertex(source, from, from)
+	v.Wanted = wanted
+	return v
+}
+
+// limitedTo is what the older alignment leaves behind.
+func limitedTo(expected, actual int) core.Step {
+	return core.Step{
+		By: policy.Prefix + "scaling.key-group.partitions.adjust.mode", To: actual,
+		Note: scale.Limited{Expected: expected, Actual: actual, N: 120, Upper: 6, Lower: 1}.String(),
+	}
 }
 
 func stepped(v core.VertexDecision, steps ...core.Step) core.VertexDecision {
@@ -71,11 +87,13 @@ func TestReports(t *testing.T) {
 		d      core.Decision
 		want   []string
 	}{
-		"change":             {"what is done is reported, and only what changes", change(core.ReasonScaleUp, one, vertex(sink, 4, 4)), []string{"report ScalingReport: scale-up begins: " + entry}},
-		"dry run":            {"what is not done is recommended, at its size", hold(core.ReasonScalingDisabled, kept(one, core.ReasonScalingDisabled)), []string{"recommended ScalingReport: recommended, but kept back by scaling-disabled (job.autoscaler.scaling.enabled: false): " + entry}},
-		"paused":             {"a pause has no option", hold(core.ReasonPaused, kept(one, core.ReasonPaused)), []string{"recommended ScalingReport: recommended, but kept back by paused: " + entry}},
-		"paused, all well":   {"nothing would be done", hold(core.ReasonPaused, vertex(source, 1, 1)), nil},
-		"excluded period":    {"the option names it", hold(core.ReasonExcludedPeriod, kept(one, core.ReasonExcludedPeriod)), []string{"recommended ScalingReport: recommended, but kept back by excluded-period (job.autoscaler.excluded.periods): " + entry}},
+		"change":           {"what is done is reported, and only what changes", change(core.ReasonScaleUp, one, vertex(sink, 4, 4)), []string{"report ScalingReport: scale-up begins: " + entry}},
+		"dry run":          {"what is not done is recommended, at its size", hold(core.ReasonScalingDisabled, kept(one, core.ReasonScalingDisabled)), []string{"recommended ScalingReport: recommended, but kept back by scaling-disabled, job.autoscaler.scaling.enabled: " + entry}},
+		"paused":           {"a pause has no option", hold(core.ReasonPaused, kept(one, core.ReasonPaused)), []string{"recommended ScalingReport: recommended, but kept back by paused: " + entry}},
+		"paused, all well": {"nothing would be done", hold(core.ReasonPaused, vertex(source, 1, 1)), nil},
+		"excluded period":  {"the option names it", hold(core.ReasonExcludedPeriod, kept(one, core.ReasonExcludedPeriod)), []string{"recommended ScalingReport: recommended, but kept back by excluded-period, job.autoscaler.excluded.periods: " + entry}},
+		"no-down period": {"the step is named by the option", hold(core.ReasonNoDownPeriod, stepped(held(2, 1), core.Step{By: policy.Prefix + "scale-down.excluded.periods", To: 2}), stepped(held(4, 2), core.Step{By: policy.Prefix + "vertex.min-parallelism", To: 4})),
+			[]string{"recommended ScalingReport: recommended, but kept back by no-down-period, job.autoscaler.scale-down.excluded.periods: { Vertex ID " + source + " | Parallelism 2 -> 1 | Processing capacity 100.00 -> 50.00 | Target data rate 110.00}"}},
 		"after other steps":  {"the size before the last step, not the formula's", hold(core.ReasonPaused, kept(delayed, core.ReasonPaused)), []string{"recommended ScalingReport: recommended, but kept back by paused: { Vertex ID " + source + " | Parallelism 3 -> 2 | Processing capacity 100.00 -> 66.67 | Target data rate 110.00}"}},
 		"kept by the delay":  {"what another rule held is not recommended", hold(core.ReasonPaused, stepped(vertex(source, 3, 3), core.Step{By: "scale-down.interval", To: 3})), nil},
 		"rescale open":       {"the change under way was reported", hold(core.ReasonRescaleOpen, kept(one, core.ReasonRescaleOpen)), nil},
@@ -105,7 +123,7 @@ func TestWhatElseIsTold(t *testing.T) {
 	doubt.Effect = &core.Effect{ExpectedGain: 100, Gain: 4.125, Proofs: 1}
 	blocked := doubt
 	blocked.Effect = &core.Effect{ExpectedGain: 100, Gain: 4.125, Proofs: 2, Blocks: true}
-	limited := stepped(vertex(sink, 4, 5), core.Step{By: "formula", To: 7}, core.Step{By: legacyAlignment, To: 5, Note: "N 120, upper bound 6, lower limit 1"})
+	limited := stepped(vertex(sink, 4, 5), core.Step{By: "formula", To: 7}, limitedTo(7, 5))
 	advice := change(core.ReasonScaleUp, vertex(source, 1, 2))
 	advice.Memory = &core.MemoryAdvice{Set: []core.Option{{Key: "taskmanager.memory.process.size", Value: "13760 kb"}}, Remove: []string{"taskmanager.memory.flink.size"}}
 	for name, tt := range map[string]struct {
@@ -113,15 +131,14 @@ func TestWhatElseIsTold(t *testing.T) {
 		d      core.Decision
 		want   []string
 	}{
-		"ineffective":             {"told though it blocks nothing", hold(core.ReasonWithinTarget, doubt), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking disabled"}},
-		"blocks":                  {"told with what follows", hold(core.ReasonIneffective, blocked), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking enabled"}},
-		"limited":                 {"the size before the step was expected", change(core.ReasonScaleUp, limited), []string{"warning limited ScalingLimited: vertex " + sink + ": expected 7, actual 5; N 120, upper bound 6, lower limit 1"}},
-		"limited, no step before": {"then the wanted one was", hold(core.ReasonAtLimit, stepped(vertex(sink, 4, 4), core.Step{By: legacyAlignment, To: 4})), []string{"warning limited ScalingLimited: vertex " + sink + ": expected 4, actual 4"}},
-		"memory pressure":         {"a normal event, as in Java", hold(core.ReasonMemoryPressure, kept(vertex(source, 1, 2), core.ReasonMemoryPressure)), []string{"blocked MemoryPressure: memory-pressure: a note"}},
-		"quota":                   {"a warning, once and not per vertex", hold(core.ReasonQuota, kept(vertex(source, 1, 2), core.ReasonQuota), kept(vertex(sink, 1, 2), core.ReasonQuota)), []string{"warning blocked ResourceQuotaReached: quota-reached: a note"}},
-		"quota as a limit":        {"a step by the option counts too", change(core.ReasonScaleUp, stepped(vertex(sink, 4, 4), core.Step{By: policy.Prefix + "quota.cpu", To: 4, Note: "12 of 10 cores"})), []string{"warning blocked ResourceQuotaReached: quota-reached: vertex " + sink + ": 12 of 10 cores"}},
-		"vetoed":                  {"the executor's words are in the note", hold(core.ReasonVetoed, kept(vertex(source, 1, 2), core.ReasonVetoed)), []string{"warning blocked ScalingVetoed: vetoed: a note"}},
-		"memory advice":           {"shown with the change", advice, []string{"memory Configuration recommendation: for the new size, shown and never carried out: set taskmanager.memory.process.size: 13760 kb; take out taskmanager.memory.flink.size"}},
+		"ineffective":      {"told though it blocks nothing", hold(core.ReasonWithinTarget, doubt), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking disabled"}},
+		"blocks":           {"told with what follows", hold(core.ReasonIneffective, blocked), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking enabled"}},
+		"limited":          {"with all that Java tells", change(core.ReasonScaleUp, limited), []string{"warning limited ScalingLimited: vertex " + sink + ": expected 7, actual 5; 120 to share out, upper bound 6, lower limit 1"}},
+		"memory pressure":  {"a normal event, as in Java", hold(core.ReasonMemoryPressure, kept(vertex(source, 1, 2), core.ReasonMemoryPressure)), []string{"blocked MemoryPressure: memory-pressure: a note"}},
+		"quota":            {"a warning, once and not per vertex", hold(core.ReasonQuota, kept(vertex(source, 1, 2), core.ReasonQuota), kept(vertex(sink, 1, 2), core.ReasonQuota)), []string{"warning blocked ResourceQuotaReached: quota-reached: a note"}},
+		"quota as a limit": {"a step by the option counts too", change(core.ReasonScaleUp, stepped(vertex(sink, 4, 4), core.Step{By: policy.Prefix + "quota.cpu", To: 4, Note: "12 of 10 cores"})), []string{"warning blocked ResourceQuotaReached: quota-reached: vertex " + sink + ": 12 of 10 cores"}},
+		"vetoed":           {"the executor's words are in the note", hold(core.ReasonVetoed, kept(vertex(source, 1, 2), core.ReasonVetoed)), []string{"warning blocked ScalingVetoed: vetoed: a note"}},
+		"memory advice":    {"shown with the change", advice, []string{"memory Configuration recommendation: for the new size, shown and never carried out: set taskmanager.memory.process.size: 13760 kb; take out taskmanager.memory.flink.size"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +225,7 @@ func TestReferenceIsComplete(t *testing.T) {
 
 // everything is at least one event of each kind.
 func everything() []core.Event {
-	v := stepped(vertex(source, 1, 2), core.Step{By: legacyAlignment, To: 2})
+	v := stepped(vertex(source, 1, 2), limitedTo(3, 2))
 	v.Effect = &core.Effect{ExpectedGain: 1}
 	d := change(core.ReasonScaleUp, v)
 	d.Memory = &core.MemoryAdvice{Remove: []string{"x"}}
@@ -225,7 +242,7 @@ func TestLargeJob(t *testing.T) {
 	t.Parallel()
 	var all []core.VertexDecision
 	for i := range 300 {
-		v := stepped(vertex(fmt.Sprintf("%032x", i), 1, 2), core.Step{By: legacyAlignment, To: 2})
+		v := stepped(vertex(fmt.Sprintf("%032x", i), 1, 2), limitedTo(3, 2))
 		v.Effect = &core.Effect{ExpectedGain: 1}
 		all = append(all, v)
 	}

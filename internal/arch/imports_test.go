@@ -84,7 +84,7 @@ func rules() []rule {
 		},
 		{
 			name: "events know decisions, not how they are made", applies: code("core/event"), why: "what is told follows from a decision alone",
-			allows: func(_ source, p string) bool { return !ours(p) || p == module+"/core" || p == module+"/core/policy" },
+			allows: func(_ source, p string) bool { return !ours(p) || p == module+"/core" || p == module+"/core/policy" || p == module+"/core/scale" },
 			breach: source{path: "core/event/x.go", imports: []string{module + "/core/strategy"}},
 		},
 		{

@@ -37,6 +37,7 @@ func Pages(root string) (map[string]string, error) {
 		"docs/reference/reasons.md":  reasonsPage(),
 		"docs/reference/messages.md": messages,
 		"docs/reference/metrics.md":  metrics,
+		"docs/reference/events.md":   eventsPage(),
 		"docs/reference/worker.md":   worker,
 	}, nil
 }
