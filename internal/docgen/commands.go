@@ -13,7 +13,7 @@ import (
 	"flinkscaler/internal/docgen/reference"
 )
 
-// commands makes the page of the operators' command from its own help. The
+// commands makes the page of the operators' commands from their own help. The
 // commands are found in the help, so that a new one is not forgotten.
 func commands(ctx context.Context, root string) (string, error) {
 	dir, err := os.MkdirTemp("", "docgen-")
@@ -21,20 +21,11 @@ func commands(ctx context.Context, root string) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder for temporary files
-	program := filepath.Join(dir, "flinkscaler")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./starter") //nolint:gosec // our own program
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the starter: %w\n%s", err, out)
+	tool, err := build(ctx, root, dir, "flinkscaler", "./starter")
+	if err != nil {
+		return "", err
 	}
-	help := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(ctx, program, append(args, "--help")...).Output() //nolint:gosec // our own program
-		if err != nil {
-			return "", fmt.Errorf("flinkscaler %s --help: %w", strings.Join(args, " "), err)
-		}
-		return anonymous(string(out)), nil
-	}
-	top, err := help()
+	top, err := tool.help(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -44,13 +35,59 @@ func commands(ctx context.Context, root string) (string, error) {
 	}
 	texts := make([]reference.Command, 0, len(names))
 	for _, name := range names {
-		text, err := help(name)
+		text, err := tool.helps(ctx, name)
 		if err != nil {
 			return "", err
 		}
 		texts = append(texts, reference.Command{Name: name, Help: text})
 	}
-	return reference.Commands(top, texts), nil
+	worker, err := build(ctx, root, dir, "flinkscaler-worker", "./worker")
+	if err != nil {
+		return "", err
+	}
+	evaluate, err := worker.help(ctx, "evaluate")
+	if err != nil {
+		return "", err
+	}
+	return reference.Commands(top, texts) + "\n# The command flinkscaler-worker evaluate\n\n" +
+		"It looks at Flink by the worker's configuration, and needs no Temporal.\n\n```text\n" + strings.TrimRight(evaluate, "\n") + "\n```\n", nil
+}
+
+// program is one of ours, built.
+type program struct{ name, path string }
+
+func build(ctx context.Context, root, dir, name, source string) (program, error) {
+	p := program{name, filepath.Join(dir, name)}
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", p.path, source) //nolint:gosec // our own program
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("build %s: %w\n%s", source, err, out)
+	}
+	return p, nil
+}
+
+func (p program) help(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, p.path, append(args, "--help")...).Output() //nolint:gosec // our own program
+	if err != nil {
+		return "", fmt.Errorf("%s %s --help: %w", p.name, strings.Join(args, " "), err)
+	}
+	return anonymous(string(out)), nil
+}
+
+// helps gives the help of a command, followed by that of the commands below it.
+func (p program) helps(ctx context.Context, name string) (string, error) {
+	text, err := p.help(ctx, name)
+	if err != nil || !strings.Contains(text, "\nAvailable Commands:\n") {
+		return text, err
+	}
+	for _, below := range commandNames(text) {
+		more, err := p.help(ctx, name, below)
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n\n--- %s %s %s ---\n\n%s", p.name, name, below, more)
+	}
+	return text, nil
 }
 
 var commandLine = regexp.MustCompile(`^  ([a-z][a-z-]*) +\S`) //nolint:gochecknoglobals // a constant
