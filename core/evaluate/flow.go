@@ -20,7 +20,7 @@ func (s *state) rates(v core.Vertex) {
 			catchUp = line.latest(lag).Or(0) / c
 		}
 	default:
-		for _, from := range inputs(v) {
+		for _, from := range s.sources(v) {
 			ratio := s.ratio(from, v)
 			target += float64(s.target[from] * ratio)
 			catchUp += float64(s.catchUp[from] * ratio)
@@ -57,7 +57,7 @@ func (s *state) ratio(from string, to core.Vertex) float64 {
 // edge is the rate of records from one vertex to another. Flink counts what a
 // vertex reads and writes in all, so with more than one edge it is a guess.
 func (s *state) edge(from string, to core.Vertex) float64 {
-	ins := inputs(to)
+	ins := s.sources(to)
 	if len(ins) == 1 {
 		return s.rateOf(to.ID, recordsIn)
 	}

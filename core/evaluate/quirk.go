@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
@@ -47,4 +49,34 @@ func (s *state) busyMs(v core.Vertex) float64 {
 		return line.rate(busyTotal) / float64(v.Parallelism)
 	}
 	return line.busyMs(v.Parallelism, by)
+}
+
+// sources lists the vertices that v reads from in the order in which their
+// rates are added up: a sum of three or more shows the order in its last bit,
+// and rounding can make that the third decimal. The release goes through a hash
+// table.
+func (s *state) sources(v core.Vertex) []string {
+	out := inputs(v)
+	if !s.quirk(policy.QuirkOrder) || len(out) < 3 {
+		return out
+	}
+	buckets := 16
+	for len(out)*4 > buckets*3 {
+		buckets *= 2
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return bucket(a, buckets) - bucket(b, buckets) })
+	return out
+}
+
+// bucket is where a table of that size has an id of Flink: 32 hex digits.
+func bucket(id string, buckets int) int {
+	h := uint32(0)
+	for at := 0; at+8 <= len(id); at += 8 {
+		word, err := strconv.ParseUint(id[at:at+8], 16, 32)
+		if err != nil {
+			return 0
+		}
+		h ^= uint32(word)
+	}
+	return int((h ^ h>>16) & uint32(buckets-1))
 }

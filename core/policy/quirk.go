@@ -27,6 +27,7 @@ const (
 	QuirkStuck
 	QuirkContradiction
 	QuirkForward
+	QuirkOrder
 
 	quirkEnd
 )
