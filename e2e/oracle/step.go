@@ -3,7 +3,9 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // step moves the world on by a cycle and shows it.
@@ -216,6 +218,7 @@ func (w *world) vertex(v *node) Vertex {
 	for _, e := range v.inputs {
 		out.Inputs = append(out.Inputs, Input{ID: e.from.id, Ship: e.ship})
 	}
+	slices.SortFunc(out.Inputs, func(a, b Input) int { return strings.Compare(a.ID, b.ID) })
 	if w.waiting() {
 		out.Waiting = 1 + w.r.IntN(v.parallelism)
 	}
