@@ -15,6 +15,7 @@ func (r *resolver) finish() {
 	r.align()
 	r.plugins()
 	r.noteDerived()
+	r.notePeriods()
 }
 
 // rule reports a contradiction between keys, the first of which is blamed,
@@ -88,8 +89,28 @@ func (r *resolver) times() {
 	r.rule(d.MetricsWindow >= d.Interval, fmt.Sprintf("must be at least %sinterval (%s), got %s", Prefix, FormatDuration(d.Interval), FormatDuration(d.MetricsWindow)),
 		"metrics.window", "interval")
 	r.rule(d.ObjectiveRecoverWithin == 0 || d.ObjectiveLag > 0, "needs objective.lag", "objective.recover-within", "objective.lag")
+}
+
+// notePeriods says what surprises with periods: whose clock they are about, and
+// that a cron expression is the seconds it names, not a start.
+func (r *resolver) notePeriods() {
+	d := r.draft
 	if _, given := r.given["time-zone"]; !given && len(d.ExcludedPeriods) > 0 {
 		r.note("excluded.periods", "by the wall clock in UTC, see time-zone; Java takes the zone of its JVM")
+	}
+	single := func(key string, p Period) {
+		if p.cron != nil && !p.cron.seconds.full(60) {
+			r.note(key, fmt.Sprintf("%q holds for single seconds: * for seconds and minutes makes it whole hours", p))
+		}
+	}
+	for _, p := range d.ExcludedPeriods {
+		single("excluded.periods", p)
+	}
+	for _, p := range d.NoDownPeriods {
+		single("scale-down.excluded.periods", p)
+	}
+	for _, f := range d.Floors {
+		single("vertex.min-parallelism.schedule", f.Period)
 	}
 }
 
