@@ -11,10 +11,10 @@ import (
 
 // mostChanges bounds the changes that are remembered of a whole job, whatever
 // history.max.count says (I10): memory travels with every decision. A job of
-// 300 vertices keeps 5 of each. leastChanges is what each may keep in any case,
+// 300 vertices keeps 3 of each. leastChanges is what each may keep in any case,
 // the default of history.max.count.
 const (
-	mostChanges  = 1500
+	mostChanges  = 900
 	leastChanges = 3
 )
 

@@ -50,8 +50,8 @@ func (d *Delays) Record(id string, e core.DelayedEntry) core.DelayedDown {
 // through a long delay leaves one entry a cycle and vertex. leastWishes is what
 // each vertex may keep in any case.
 const (
-	mostWishes  = 6000
-	leastWishes = 16
+	mostWishes  = 3000
+	leastWishes = 8
 )
 
 // thin brings entries down to so many by letting the larger of two neighbours
