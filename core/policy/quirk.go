@@ -37,20 +37,3 @@ const AllQuirks = quirkEnd - 1
 
 // Has is true when all of some quirks are set.
 func (q Quirk) Has(some Quirk) bool { return q&some == some }
-
-// Difference is one thing that we do on purpose in another way than release
-// 1.10.0 of the Java autoscaler.
-type Difference struct {
-	// Name is for people and reports.
-	Name string
-	// Ticket is where the Java autoscaler's project changed or discusses it;
-	// "ours" when it does not.
-	Ticket string
-	// Java is what the release does, Ours what we do and why.
-	Java, Ours string
-	// Quirk switches the difference off in tests.
-	Quirk Quirk
-}
-
-// Differences lists all that we do in another way on purpose.
-func Differences() []Difference { return nil }
