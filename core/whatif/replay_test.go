@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +131,26 @@ func TestAFaultIsAHoldAndTheGraphStays(t *testing.T) {
 	s := r.Look(core.Observation{Digest: "d", ConfigDigest: "none", Sample: core.Sample{At: start().Add(time.Minute), Fault: core.ReasonUnreachable, Note: "no answer"}})
 	if s.Decision.Reason != core.ReasonUnreachable || s.Decision.Verdict != core.Hold || len(s.Topology.Vertices) != 2 || s.Job.ID != "job-1" {
 		t.Errorf("%s: %s, %d vertices of job %q", s.Decision.Verdict, s.Decision.Reason, len(s.Topology.Vertices), s.Job.ID)
+	}
+}
+
+// TestEveryFactIsCarried: what a decision may know is either carried from the
+// looks, or something that only a workflow has.
+func TestEveryFactIsCarried(t *testing.T) {
+	t.Parallel()
+	ofWorkflows := []string{"Pause", "Override", "RescaleOpen", "RetryAfter", "LastOutcome", "ManagedBy", "Extras"}
+	r := NewReplay(core.JobKey{Cluster: "dev", Job: "orders"}, layers(short()))
+	o := firstLook(0, 800, 200)
+	o.Config, o.ConfigDigest = map[string]string{"taskmanager.numberOfTaskSlots": "4"}, "c"
+	r.cycle = 1
+	r.see(o)
+	r.memory.LagSeen = []string{"src"}
+	got := reflect.ValueOf(r.context(o.Sample))
+	for i := range got.NumField() {
+		name := got.Type().Field(i).Name
+		if got.Field(i).IsZero() != slices.Contains(ofWorkflows, name) {
+			t.Errorf("%s is %v: carry it in see and context, or say here that only a workflow has it", name, got.Field(i))
+		}
 	}
 }
 
