@@ -128,8 +128,8 @@ func AtMost(s *Sizing) {
 	s.step(policy.Prefix+"vertex.max-parallelism", min(s.To, upper), note)
 }
 
-// Floor obeys the schedule of least sizes. It may exceed the policy's largest
-// parallelism, which is a limit of what load may ask for; never the hard one.
+// Floor obeys the schedule of least sizes, none of which lies above the policy's
+// largest.
 func Floor(s *Sizing) {
 	s.step(policy.Prefix+"vertex.min-parallelism.schedule", max(s.To, s.floor), fmt.Sprintf("at least %d: %s", s.floor, s.because))
 }

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -136,5 +137,75 @@ func TestRangeOf(t *testing.T) {
 	}
 	if r := (Range{3, 5}); r.Clamp(1) != 3 || r.Clamp(4) != 4 || r.Clamp(9) != 5 {
 		t.Error("Clamp does not bring inside")
+	}
+}
+
+// scheduled is a policy with a floor on weekdays, asked for a quarter of an hour
+// before.
+func scheduled(t *testing.T, floors string, more map[string]string) policy.Policy {
+	t.Helper()
+	values := map[string]string{policy.Prefix + "vertex.min-parallelism.schedule": floors}
+	for k, v := range more {
+		values[policy.Prefix+k] = v
+	}
+	p, _, problems := policy.Resolve([]policy.Layer{{Name: "test", Values: values}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return p
+}
+
+func TestFloorOfTheSchedule(t *testing.T) {
+	t.Parallel()
+	const by = "job.autoscaler.vertex.min-parallelism.schedule"
+	at := func(clock string) time.Time {
+		day, err := time.Parse("15:04", clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Date(2026, 3, 4, day.Hour(), day.Minute(), 0, 0, time.UTC)
+	}
+	cases := map[string]struct {
+		reason  string
+		v       core.Vertex
+		factor  float64
+		floors  string
+		more    map[string]string
+		now     string
+		want    int
+		outside bool
+		by      string
+	}{
+		"in its time":          {"nothing else asks for it", vertexOf(4, 0, 128, false), 1, "9:00-17:00 = 12", nil, "12:00", 12, true, by},
+		"before its time":      {"", vertexOf(4, 0, 128, false), 1, "9:00-17:00 = 12", nil, "08:00", 4, false, ""},
+		"shortly before":       {"it is to be there in time", vertexOf(4, 0, 128, false), 1, "9:00-17:00 = 12", nil, "08:50", 12, true, by},
+		"stops a shrinkage":    {"", vertexOf(20, 0, 128, false), 0.5, "9:00-17:00 = 12", nil, "12:00", 12, false, by},
+		"more is wanted":       {"", vertexOf(20, 0, 128, false), 2, "9:00-17:00 = 12", nil, "12:00", 40, false, ""},
+		"for another vertex":   {"", vertexOf(4, 0, 128, false), 1, "9:00-17:00 = u:12", nil, "12:00", 4, false, ""},
+		"above the partitions": {"I3", vertexOf(4, 8, 128, false), 1, "9:00-17:00 = 12", nil, "12:00", 8, true, ByPartitions},
+		"above key groups":     {"Flink runs no more", vertexOf(4, 0, 10, false), 1, "9:00-17:00 = 12", nil, "12:00", 10, true, ByMaxParallelism},
+		"older alignment":      {"it goes down, but not below the floor: 64 would do", vertexOf(50, 0, 128, true), 1.32, "9:00-17:00 = 65", map[string]string{"scaling.key-group.partitions.adjust.mode": "EVENLY_SPREAD", "vertex.max-parallelism": "100"}, "12:00", 65, true, "job.autoscaler.scaling.key-group.partitions.adjust.mode"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := scheduled(t, c.floors, c.more)
+			d := SizeOf(Input{Vertex: c.v, Policy: p, Now: at(c.now), Evidence: evidenceOf(c.factor)})
+			last := ""
+			if n := len(d.Steps); n > 0 {
+				last = d.Steps[n-1].By
+			}
+			if d.To != c.want || d.Outside != c.outside || last != c.by {
+				t.Errorf("%s: %d, outside %v, by %+v; want %d, %v, %q", c.reason, d.To, d.Outside, d.Steps, c.want, c.outside, c.by)
+			}
+			if r := RangeOf(c.v, p, at(c.now)); d.To != r.Clamp(d.To) {
+				t.Errorf("%s: %d is outside of %+v", c.reason, d.To, r)
+			}
+		})
+	}
+	p := scheduled(t, "9:00-17:00 = 12", nil)
+	to, steps := Rest(vertexOf(4, 0, 128, false), p, at("12:00"))
+	if to != 12 || len(steps) != 1 || steps[0].By != by || !strings.HasPrefix(steps[0].Note, "at least 12: ") {
+		t.Errorf("without evidence: %d by %+v", to, steps)
 	}
 }

@@ -75,3 +75,17 @@ func TestDeriveMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestTimesIsDecimal: in binary 100 * 0.29 is a little less than 29.
+func TestTimesIsDecimal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		n    int64
+		f    float64
+		want int64
+	}{{100, 0.29, 29}, {99, 0.29, 28}, {0, 0.5, 0}, {1 << 62, 3, unlimited}} {
+		if got := times(c.n, c.f); got != c.want {
+			t.Errorf("%d times %v is %d; want %d", c.n, c.f, got, c.want)
+		}
+	}
+}

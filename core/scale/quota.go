@@ -68,12 +68,12 @@ func (q *Quota) compare(p policy.Policy, f Facts) {
 func JavaQuota(decisions []core.VertexDecision, j Job) Quota {
 	before, after := map[string]int{}, map[string]int{}
 	var q Quota
+	if j.Facts.SlotsPerTM < 1 {
+		return q
+	}
 	for _, d := range decisions {
 		v, ok := j.Topology.Find(d.ID)
-		if !ok || v.SlotGroup == "" || j.Facts.SlotsPerTM < 1 {
-			return Quota{}
-		}
-		if d.To == d.From {
+		if !ok || v.SlotGroup == "" || d.To == d.From {
 			continue
 		}
 		q.SlotsBefore += raise(before, v.SlotGroup, d.From)

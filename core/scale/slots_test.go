@@ -34,6 +34,7 @@ func TestWholeTaskManagers(t *testing.T) {
 		"shrinks by a manager": {"3 slots of 4: one may be kept", 4, []string{"a g 6->3"}, nil, "a 4"},
 		"nothing grows":        {"a is not made larger because b shrinks; b keeps the slot that is left", 4, []string{"a g 5->5", "b h 4->2"}, nil, "a 5, b 3"},
 		"up and down":          {"the largest grows, the other not above what it was", 4, []string{"a g 2->5", "b h 4->1"}, nil, "a 7, b 1"},
+		"down, and others up":  {"what gets smaller is not made larger than it is", 16, []string{"a g 6->5", "b h 1->2"}, nil, "a 6, b 10"},
 		"must not change":      {"the largest is excluded; a smaller one does not need its slots", 4, []string{"a g 5->5 held", "b g 2->3"}, nil, "a 5, b 3"},
 		"joined":               {"FORWARD keeps them equal", 4, []string{"a g 4->5", "b g 4->5"}, func(j *Job) { j.edge("a", "b", core.ShipForward) }, "a 8, b 8"},
 		"joined, one at limit": {"b has 6 key groups", 4, []string{"a g 4->5", "b g 4->5"}, func(j *Job) {

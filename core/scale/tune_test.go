@@ -178,7 +178,7 @@ func TestTuneHostileNumbers(t *testing.T) {
 	in.Config[optBuffers], in.Config[optSegment] = "65536", "1 gb"
 	in.Facts.SlotsPerTM = 1 << 30
 	got := Tune(in)
-	if got == nil || got.Set[6].Value != "30 gb" {
+	if got == nil || got.Set[6].Value != "30 gb" || got.Set[4].Value == "0 bytes" {
 		t.Errorf("%+v; want never more than there is", got)
 	}
 	for _, c := range []struct {
