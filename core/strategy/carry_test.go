@@ -60,8 +60,12 @@ func (s *scene) begin(d core.Decision) {
 		o.Reason = core.ReasonNoSlots
 		for i := range o.Got {
 			if o.Got[i].Parallelism != o.From[i].Parallelism {
-				o.Got[i].Parallelism = min(o.Got[i].Parallelism, c.most)
+				o.Got[i].Parallelism = min(o.Got[i].Parallelism, max(c.most, o.From[i].Parallelism))
 			}
+		}
+		if slices.Equal(o.Got, o.From) {
+			// Nothing came of it: what was asked for is withdrawn.
+			o.Kind, o.RunningAt = core.Undone, time.Time{}
 		}
 	case core.Rejected:
 		o.Reason, o.Got, o.EndedAt = core.ReasonRefused, slices.Clone(o.From), s.now
@@ -82,7 +86,7 @@ func (s *scene) sizes() []core.VertexSize {
 
 // restarting is true while the job restarts because of a rescale.
 func (s *scene) restarting() bool {
-	return s.carry != nil && s.carry.open != nil && s.carry.open.Kind != core.Rejected
+	return s.carry != nil && s.carry.open != nil && !s.carry.open.RunningAt.IsZero()
 }
 
 // carried takes in the outcome of a rescale once it is over, as a workflow
@@ -93,7 +97,7 @@ func (s *scene) carried() {
 	}
 	o := s.carry.open
 	s.carry.open, s.ctx.RescaleOpen, s.ctx.LastOutcome, s.ctx.RetryAfter = nil, false, o, time.Time{}
-	if o.Kind != core.Rejected {
+	if !o.RunningAt.IsZero() {
 		s.restart(o.RunningAt)
 		for _, g := range o.Got {
 			s.resize(g.ID, g.Parallelism)
@@ -102,7 +106,7 @@ func (s *scene) carried() {
 	if o.Kind == core.Applied {
 		return
 	}
-	wait := max(s.backoff, s.cycle)
+	wait := max(s.policy.Backoff, s.cycle)
 	if o.Kind == core.Rejected {
 		wait = min(wait, 2*s.cycle)
 	}

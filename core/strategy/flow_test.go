@@ -1,6 +1,10 @@
 package strategy
 
-import "flinkscaler/core"
+import (
+	"math"
+
+	"flinkscaler/core"
+)
 
 // flow lets records pass the vertices that have a cap for one cycle: from what
 // arrives it computes what each processes, how busy and held back it is, and
@@ -46,7 +50,7 @@ func (s *scene) flow() {
 		a.rate *= runs / s.cycle.Seconds()
 		a.out = a.rate * a.ratio
 		if a.IsSource() {
-			a.lag = max(0, a.lag+(a.in-a.rate)*s.cycle.Seconds())
+			a.lag = max(0, math.Round(a.lag+(a.in-a.rate)*s.cycle.Seconds()))
 			a.lagTo = a.lag
 		}
 	}

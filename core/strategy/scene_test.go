@@ -22,11 +22,13 @@ type scene struct {
 	t     *testing.T
 	input policy.Layer
 	job   policy.Layer // the autoscaler's keys in the job's own configuration
-	// cycle and backoff are those of the policy.
-	cycle, backoff time.Duration
-	start, now     time.Time
+	// policy is what the layers come to, cycle its interval.
+	policy     policy.Policy
+	cycle      time.Duration
+	start, now time.Time
 	// changesOnly leaves holds out of the timeline.
 	changesOnly bool
+	events      events
 	vertices    []*actor
 	running     time.Time
 	clock       float64
@@ -57,7 +59,7 @@ func play(t *testing.T, given string) string {
 	if s.timeline.Len() == 0 {
 		s.write("no change")
 	}
-	return s.timeline.String() + "\n" + s.last.Text(topology)
+	return s.timeline.String() + s.events.summary() + "\n" + s.last.Text(topology)
 }
 
 func (s *scene) section(x section) {
@@ -84,7 +86,7 @@ func (s *scene) section(x section) {
 		}
 	case "looks":
 		p, _, _ := policy.Resolve([]policy.Layer{s.input, s.job})
-		s.cycle, s.backoff, s.now, s.running = p.Interval, p.Backoff, s.start, s.start
+		s.policy, s.cycle, s.now, s.running = p, p.Interval, s.start, s.start
 		s.looks(x.lines)
 	default:
 		s.t.Fatalf("unknown section %q", x.name)
@@ -102,6 +104,8 @@ func (s *scene) setting(text string) {
 		s.start = at.UTC()
 	case k == "timeline" && v == "changes":
 		s.changesOnly = true
+	case k == "events" && (v == "told" || v == "counted"):
+		s.events = events{told: v == "told", counts: map[string]int{}}
 	default:
 		s.t.Fatalf("unknown line %q in section run", text)
 	}
@@ -195,6 +199,8 @@ func (s *scene) order(k, v string) {
 	switch k {
 	case "restart":
 		s.restart(s.now)
+	case "reset":
+		s.zero()
 	case "resize":
 		id, n, _ := strings.Cut(v, ":")
 		s.resize(id, int(s.number(n)))
@@ -245,6 +251,11 @@ func (s *scene) override(v string) {
 // restart begins a new attempt of the job, with all counters at 0.
 func (s *scene) restart(at time.Time) {
 	s.running = at
+	s.zero()
+}
+
+// zero begins all counters anew.
+func (s *scene) zero() {
 	for _, a := range s.vertices {
 		a.inTotal, a.outTotal, a.busyTotal = 0, 0, 0
 	}
@@ -297,6 +308,7 @@ func (s *scene) look(job map[string]string, part float64) {
 		s.ctx.Window = s.ctx.Window[1:]
 	}
 	s.tell(d)
+	s.announce(d)
 	s.last = d
 	if d.Verdict == core.Change {
 		s.begin(d)
