@@ -58,6 +58,8 @@ type Scaled struct {
 	Got  int `json:"got,omitempty"`
 	// TrueRate is the true processing rate at From, in records per second.
 	TrueRate Reading `json:"tpr"`
+	// Planned is the rate that To was chosen for; tests alone set it.
+	Planned Reading `json:"planned,omitzero"`
 }
 
 // Size is the parallelism that came of the change: the reached one, or as long

@@ -28,6 +28,10 @@ const (
 	QuirkContradiction
 	QuirkForward
 	QuirkOrder
+	QuirkEffect
+	QuirkRestarts
+	QuirkPressure
+	QuirkQuota
 
 	quirkEnd
 )

@@ -1,6 +1,7 @@
 package stabilize
 
 import (
+	"slices"
 	"time"
 
 	"flinkscaler/core"
@@ -23,13 +24,25 @@ type Book struct {
 func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p policy.Policy) *Book {
 	b := &Book{Delays: Load(m), memory: Settle(m, last), now: now, p: p, judged: map[string]*core.Effect{}}
 	b.Delays.Retain(t)
+	if p.Quirks.Has(policy.QuirkEffect) {
+		b.memory.Changes = m.Changes
+	}
 	b.memory.Changes = Trim(Retain(b.memory.Changes, t), now, p)
-	b.memory.Restarts = TrimRestarts(b.memory.Restarts, now, p)
+	if p.Quirks.Has(policy.QuirkRestarts) {
+		b.memory.Restarts = m.Restarts
+	} else {
+		b.memory.Restarts = TrimRestarts(b.memory.Restarts, now, p)
+	}
 	return b
 }
 
 // Restart is how long a restart is assumed to take, and why.
-func (b *Book) Restart() (time.Duration, string) { return RestartTime(b.memory.Restarts, b.p) }
+func (b *Book) Restart() (time.Duration, string) {
+	if b.p.Quirks.Has(policy.QuirkRestarts) {
+		return restartAsReleased(b.memory.Restarts, b.p), ""
+	}
+	return RestartTime(b.memory.Restarts, b.p)
+}
 
 // Coefficient is how well past sizes of a vertex scaled, and why.
 func (b *Book) Coefficient(id string) (float64, string) {
@@ -42,6 +55,9 @@ func (b *Book) Judge(v core.VertexDecision) *core.Effect {
 	if e, ok := b.judged[v.ID]; ok {
 		return e
 	}
+	if b.p.Quirks.Has(policy.QuirkEffect) {
+		return judgeAsReleased(Find(b.memory.Changes, v.ID), v, b.p)
+	}
 	e, doubts := Judge(Find(b.memory.Changes, v.ID), v, b.memory.Doubts, b.now, b.p)
 	b.memory.Doubts, b.judged[v.ID] = doubts, e
 	return e
@@ -51,6 +67,9 @@ func (b *Book) Judge(v core.VertexDecision) *core.Effect {
 func (b *Book) Record(d core.Decision) {
 	if d.Verdict == core.Change {
 		b.Delays.ClearAll()
+		if b.p.Quirks.Has(policy.QuirkRestarts) {
+			b.memory.Restarts = append(slices.Clone(b.memory.Restarts), core.Restart{At: b.now, Took: notYet})
+		}
 	}
 	b.memory.Changes = Record(b.memory.Changes, d, b.now, b.p)
 }

@@ -25,7 +25,11 @@ func Record(changes []core.VertexHistory, d core.Decision, now time.Time, p poli
 	if d.Verdict == core.Change {
 		for _, v := range d.Vertices {
 			if v.To != v.From {
-				out = add(out, v.ID, core.Scaled{At: now, DecisionID: d.ID, From: v.From, To: v.To, TrueRate: v.TrueRate})
+				c := core.Scaled{At: now, DecisionID: d.ID, From: v.From, To: v.To, TrueRate: v.TrueRate}
+				if p.Quirks.Has(policy.QuirkEffect) {
+					c.Planned, c.Got = plan(v, p), v.To
+				}
+				out = add(out, v.ID, c)
 			}
 		}
 	}

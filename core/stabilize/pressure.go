@@ -20,16 +20,16 @@ const (
 // over the window. A reading that is not there passes, and so does everything
 // at a threshold of 1.
 func Pressure(gc, heap core.Reading, p policy.Policy) (blocked bool, key, note string) {
-	if v, over := above(gc, p.GCPressureThreshold); over {
+	if v, over := above(gc, p.GCPressureThreshold, p); over {
 		return true, GCPressure, fmt.Sprintf("garbage collection takes %.3g of the time, more than %g", v, p.GCPressureThreshold)
 	}
-	if v, over := above(heap, p.HeapUsageThreshold); over {
+	if v, over := above(heap, p.HeapUsageThreshold, p); over {
 		return true, HeapUsage, fmt.Sprintf("the heap is used to %.3g, more than %g", v, p.HeapUsageThreshold)
 	}
 	return false, "", ""
 }
 
-func above(r core.Reading, threshold float64) (float64, bool) {
+func above(r core.Reading, threshold float64, p policy.Policy) (float64, bool) {
 	v, ok := r.Value()
-	return v, ok && threshold < 1 && v > threshold
+	return v, ok && (threshold < 1 || p.Quirks.Has(policy.QuirkPressure)) && v > threshold
 }

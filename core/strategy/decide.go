@@ -115,6 +115,7 @@ func (c *cycle) run(problems []core.Problem) {
 	}
 	c.remember()
 	c.book = stabilize.Open(c.memory, c.ctx.LastOutcome, c.ctx.Topology, c.ctx.Now, c.p)
+	c.book.AsReleased(c.ctx.Window[len(c.ctx.Window)-1].RunningSince, c.ctx.Topology)
 	c.p.RestartTime, c.d.Restart = c.restart()
 	if c.ctx.Override.Active(c.ctx.Now) {
 		c.override()

@@ -24,7 +24,11 @@ func (c *cycle) finish(job scale.Job) {
 	if c.d.Verdict != core.Change {
 		return
 	}
-	if q := scale.CheckQuota(c.d.Vertices, job); q.Blocked {
+	check := scale.CheckQuota
+	if c.p.Quirks.Has(policy.QuirkQuota) {
+		check = scale.JavaQuota
+	}
+	if q := check(c.d.Vertices, job); q.Blocked {
 		c.forbid(core.ReasonQuota, q.Note+"; would do: "+c.d.Note)
 		return
 	}
