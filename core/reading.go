@@ -109,10 +109,15 @@ func (r *Reading) UnmarshalJSON(b []byte) error {
 		}
 		return fmt.Errorf("reading: unknown state %q", w)
 	}
-	var v float64
+	var v *float64
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	*r = Read(v)
+	if v == nil {
+		// null is no number, least of all 0.
+		*r = Reading{}
+		return nil
+	}
+	*r = Read(*v)
 	return nil
 }

@@ -14,11 +14,10 @@ import (
 
 // Bounds of what a workflow keeps (I10).
 const (
-	maxWindowBytes = 512 << 10
-	maxDecisions   = 50
-	maxRescales    = 20
-	maxRejected    = 10
-	maxMessageIDs  = 100
+	maxDecisions  = 50
+	maxRescales   = 20
+	maxRejected   = 10
+	maxMessageIDs = 100
 	// What is kept of decisions and of rescales holds sizes of every vertex:
 	// both are bounded in bytes too, so that the whole state of a job of 300
 	// vertices stays far below the 2 MiB that a payload may have.
@@ -126,7 +125,7 @@ func (s *State) observe(o core.Observation) {
 	if o.Sample.Fault == "" {
 		s.Misses = 0
 	}
-	s.Window = collect.Trim(append(s.Window, o.Sample), maxWindowBytes)
+	s.Window = collect.Trim(append(s.Window, o.Sample), collect.MaxBytes)
 }
 
 // forget drops the samples that never count again.

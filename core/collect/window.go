@@ -212,6 +212,9 @@ func fell(before, after core.Reading) bool {
 	return ok1 && ok2 && a < b
 }
 
+// MaxBytes is as much as a workflow keeps of the samples of a job (I10).
+const MaxBytes = 512 << 10
+
 // Trim thins samples out until their JSON takes at most about maxBytes. The
 // newest and the oldest stay as long as both fit; samples with a fault go
 // first, then every second of the rest.

@@ -9,10 +9,6 @@ import (
 	"flinkscaler/core/strategy"
 )
 
-// maxWindowBytes is as much of the samples as a workflow keeps: what it would
-// have forgotten must not be known here.
-const maxWindowBytes = 512 << 10
-
 // Replay is a job on its way from look to look.
 type Replay struct {
 	key    core.JobKey
@@ -75,7 +71,7 @@ func (r *Replay) see(o core.Observation) {
 	if o.Config != nil || o.ConfigDigest != r.configDigest {
 		r.config, r.configDigest = o.Config, o.ConfigDigest
 	}
-	r.window = collect.Trim(append(r.window, o.Sample), maxWindowBytes)
+	r.window = collect.Trim(append(r.window, o.Sample), collect.MaxBytes)
 }
 
 // context is what may be known: what was seen, and no order of anybody.
