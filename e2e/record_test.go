@@ -42,6 +42,7 @@ func TestRecordHistories(t *testing.T) {
 		must(t, json.Unmarshal(b, &w.list))
 	}
 	w.upAndDown(c)
+	w.told(c)
 	w.orders()
 	w.refused(c)
 	w.gone(c)
@@ -80,7 +81,31 @@ func (w *recorder) upAndDown(c *flinksim.Cluster) {
 	w.save(rescaleID, "rescale-applied", "a rescale that was applied")
 	must(w.t, c.SetLoad(job, flinksim.Constant(1000)))
 	w.r.await(job, "shrinking", func(s workflows.Status) bool { return size(s) <= 2 && rests(s) })
-	w.save(scaleID, "scale-up-down", "a job that is scaled up and down")
+	w.save(scaleID, "scale-up-down", "a job that is scaled up and down, with the reports of both")
+}
+
+// told is a recommendation while paused, and an error.
+func (w *recorder) told(c *flinksim.Cluster) {
+	w.r.starter("pause", "dev/"+job)
+	must(w.t, c.SetLoad(job, flinksim.Constant(3000)))
+	w.wrote("kept back by paused")
+	c.SetUnavailable(flinksim.NoLeader)
+	w.wrote("event=AutoscalerError")
+	c.SetUnavailable(flinksim.Available)
+	must(w.t, c.SetLoad(job, flinksim.Constant(1000)))
+	w.r.starter("resume", "dev/"+job)
+	w.r.await(job, "the job at rest", rests)
+	w.save(scaleID, "told", "a recommendation while paused, and an error")
+}
+
+// wrote waits until the worker's log shows a text.
+func (w *recorder) wrote(text string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	must(w.t, child.WaitFor(ctx, "the log to say "+text, func(context.Context) (string, bool, error) {
+		return "not yet", w.r.Worker.Wrote(text), nil
+	}))
 }
 
 func (w *recorder) orders() {
