@@ -75,6 +75,10 @@ func TestTuneAsJava(t *testing.T) {
 			advised("0.0", "13760 kb", "120 mb", "0.076", "14172382822 bytes")},
 		"more than there is": {"the heap takes what is left", down, usage(30812254720, 0, 268435456, 50), func(in *Tuning) { in.Policy.TuningCompensation = true },
 			advised("0.0", "13760 kb", "322122547 bytes", "0.034", "30 gb")},
+		"two edges": {"between the same two vertices count once, as the last of them", down, usage(5096*m, 10000*m, 100*m, 50), func(in *Tuning) {
+			in.edge("a", "b", "REBALANCE")
+			in.Topology.Vertices[1].Inputs[0].Ship = core.ShipForward
+		}, advised("0.654", "13760 kb", "120 mb", "0.054", "20108162027 bytes")},
 		"heap eats managed": {"managed comes after the heap", down, usage(30812254720, 1, 268435456, 50), nil, advised("0.0", "13760 kb", "322122547 bytes", "0.034", "30 gb")},
 		"two that grow": {"the case of a whole decision", []string{"a g 10->32", "b g 10->32"}, usage(5120*m, 2048*m, 300*m, 9), func(in *Tuning) { in.Policy.TuningCompensation = true },
 			advised("0.652", "23040 kb", "360 mb", "0.053", "20399521976 bytes")},
