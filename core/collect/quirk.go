@@ -75,7 +75,7 @@ func asRead(x *core.VertexSample, v core.Vertex, vm core.VertexMetrics, q policy
 			zero := core.Read(0)
 			*x = core.VertexSample{
 				ID: x.ID, Parallelism: x.Parallelism, RecordsIn: zero, RecordsOut: zero, InPerSecond: zero,
-				BusyMin: zero, BusyAvg: zero, BusyMax: zero, BusyTotal: zero, BackPressure: zero, Lag: x.Lag,
+				BusyMin: zero, BusyAvg: zero, BusyMax: zero, BusyTotal: zero, BackPressure: x.BackPressure, Lag: x.Lag,
 			}
 			if v.IsSource() {
 				x.Lag = zero
@@ -170,7 +170,8 @@ type replay struct {
 	// past is all of the attempt, begin the first of it that is remembered.
 	past  []Past
 	begin int
-	// named is true once every vertex has shown its metrics in this attempt.
+	// named is true once every vertex has shown its metrics in this attempt, as
+	// long as none is finished: then all are asked again each time.
 	named bool
 }
 
@@ -190,7 +191,7 @@ func (r *replay) take(s core.Sample) Window {
 	if s.Fault != "" || (!r.named && slices.ContainsFunc(s.Vertices, unnamed)) {
 		return Window{}
 	}
-	r.named = true
+	r.named = !slices.ContainsFunc(s.Vertices, finished)
 	stable := s.RunningSince.Add(r.p.StabilizationInterval)
 	first, since := s.At, s.At
 	remembered := r.past[r.begin:]
@@ -212,6 +213,10 @@ func (r *replay) take(s core.Sample) Window {
 	}
 	return Window{Full: true}
 }
+
+// finished is true for a vertex that is; each other one is asked how much it is
+// held back.
+func finished(v core.VertexSample) bool { return v.BackPressure.State() == core.NotApplicable }
 
 func unnamed(v core.VertexSample) bool { return v.BusyMax.State() == core.Stale }
 

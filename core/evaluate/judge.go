@@ -57,7 +57,7 @@ func (s *state) bounds(r rates, out *Vertex) {
 	out.UpBelow = core.Read(Capacity(r.target, r.catchUp, upper, false, p))
 	out.DownAbove = bounded(Capacity(r.target, r.catchUp, lower, true, p))
 	out.Capacity = core.Read(Capacity(r.target, r.catchUp, p.UtilizationTarget, true, p))
-	out.TrueRate, out.Idle = bounded(r.trueRate), math.IsInf(r.trueRate, 1)
+	out.TrueRate, out.Idle = bounded(s.finite(r.trueRate)), math.IsInf(r.trueRate, 1)
 }
 
 // outside is true for a true rate that lies outside of its bounds. A bound that

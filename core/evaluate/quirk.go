@@ -19,6 +19,9 @@ func (s *state) over(v core.Vertex) bool { return v.Finished && !s.quirk(policy.
 // each sample's value was computed from all that was remembered when it was
 // taken, and stays what it was.
 func (s *state) observedAsReleased(id string) float64 {
+	if len(s.in.Samples) == 0 {
+		return math.NaN()
+	}
 	p := s.in.Policy
 	stored := make([]float64, 0, len(s.in.Past))
 	var counted []float64
@@ -79,4 +82,13 @@ func bucket(id string, buckets int) int {
 		h ^= uint32(word)
 	}
 	return int((h ^ h>>16) & uint32(buckets-1))
+}
+
+// finite lets a negative rate without bound, which the release computes when a
+// counter fell and nothing was busy, be one that a Reading can hold.
+func (s *state) finite(rate float64) float64 {
+	if s.quirk(policy.QuirkReset) && math.IsInf(rate, -1) {
+		return -math.MaxFloat64
+	}
+	return rate
 }
