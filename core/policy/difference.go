@@ -138,6 +138,26 @@ func decisions() []Difference {
 			Ours: "holds while a rescale is under way: one decision has one effect",
 		},
 		{
+			Name: "effectiveness", Ticket: "FLINK-39743", Quirk: QuirkEffect,
+			Java: "judges the newest change that was decided, carried out or not, by the rate that was planned with, at the first look, and holds a vertex for good",
+			Ours: "judges what was reached, by what that size was to bring, after as many looks as scaling.effectiveness.proofs asks for; the verdict ends by itself",
+		},
+		{
+			Name: "restart time", Ticket: noTicket, Quirk: QuirkRestarts,
+			Java: "takes the longest restart of the last decisions, measured from the decision",
+			Ours: "measures from when the new size was asked for, and leaves out a restart that was an exception",
+		},
+		{
+			Name: "memory pressure", Ticket: noTicket, Quirk: QuirkPressure,
+			Java: "lets a threshold of 1 be exceeded, as several collectors at once can do",
+			Ours: "a threshold of 1 is off, as the reference says",
+		},
+		{
+			Name: "quotas", Ticket: noTicket, Quirk: QuirkQuota,
+			Java: "counts only vertices that change, and no TaskManager that is partly used",
+			Ours: "counts every vertex and every TaskManager",
+		},
+		{
 			Name: "FORWARD edges", Ticket: noTicket, Quirk: QuirkForward,
 			Java: "sizes vertices that a FORWARD edge joins apart from each other",
 			Ours: "keeps them at one size, the larger one: Flink keeps such an edge only between equals",

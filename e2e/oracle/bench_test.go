@@ -17,7 +17,7 @@ func BenchmarkOurs(b *testing.B) {
 			for b.Loop() {
 				o := NewOurs(c.Options, q)
 				for _, l := range looks {
-					o.Cycle(Measure(l), false)
+					o.Cycle(Cycle{Measurement: Measure(l)})
 				}
 			}
 		})

@@ -35,6 +35,10 @@ const (
 	TraitBounds       Trait = "bounds"        // utilization.min and .max, which the release does not know
 	TraitNoGauge      Trait = "no-gauge"      // no vertex shows numRecordsInPerSecond
 	TraitHot          Trait = "hot"           // all of a source's backlog waits in front of one subtask
+	TraitContention   Trait = "contention"    // more subtasks bring little or nothing
+	TraitMemory       Trait = "memory"        // memory gets short
+	TraitQuota        Trait = "quota"         // cores and memory are limited
+	TraitPeriods      Trait = "periods"       // nothing may be changed at times
 	TraitManyVertices Trait = "many-vertices" // a graph of up to 20 vertices
 )
 
@@ -44,6 +48,7 @@ func traits() []Trait {
 		TraitRestarts, TraitRestarts, TraitSlowTasks, TraitUnapplied, TraitUnapplied, TraitPartial, TraitIncomplete, TraitMissing,
 		TraitLegacy, TraitNoBusy, TraitFrozen, TraitReset, TraitFinished, TraitGaps, TraitLazyLag, TraitJitter, TraitJitter, TraitZero, TraitZero,
 		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitManyVertices,
+		TraitContention, TraitContention, TraitMemory, TraitQuota, TraitPeriods,
 	}
 }
 
@@ -129,7 +134,50 @@ func (c *Case) options(r *rand.Rand, interval time.Duration) {
 	set(0.3, "observed-true-processing-rate.switch-threshold", pick(r, []string{"0", "0.05", "0.3", "1"}))
 	set(0.3, "observed-true-processing-rate.min-observations", pick(r, []string{"1", "3", "5"}))
 	set(0.5, "metrics.busy-time.aggregator", pick(r, []string{"AVG", "MAX", "MIN", "avg"}))
+	set(0.25, "restart.time-tracking.enabled", "true")
+	set(0.2, "restart.time-tracking.limit", pick(r, []string{"10 s", "1 min", "1 h"}))
+	set(0.3, "history.max.count", pick(r, []string{"1", "2", "5"}))
+	set(0.2, "history.max.age", cycles(3, 40))
 	c.rarer(r)
+	c.limits(r)
+}
+
+// limits sets what forbids a change.
+func (c *Case) limits(r *rand.Rand) {
+	if c.has(TraitContention) || chance(r, 0.1) {
+		c.Options[prefix+"scaling.effectiveness.detection.enabled"] = pick(r, []string{"true", "true", "true", "false"})
+		c.Options[prefix+"scaling.effectiveness.threshold"] = pick(r, []string{"0.1", "0.3", "0.9", "0", "1"})
+	}
+	if c.has(TraitMemory) {
+		c.Options[prefix+"memory.gc-pressure.threshold"] = pick(r, []string{"1", "0.5", "0.9", "0"})
+		c.Options[prefix+"memory.heap-usage.threshold"] = pick(r, []string{"1.0", "0.6", "0.8", "0.5"})
+	}
+	if c.has(TraitQuota) {
+		c.Options["taskmanager.numberOfTaskSlots"] = fmt.Sprint(between(r, 1, 4))
+		c.Options["kubernetes.taskmanager.cpu"] = pick(r, []string{"1.0", "2.0", "0.5"})
+		c.Options["taskmanager.memory.process.size"] = pick(r, []string{"2 gb", "4096 mb"})
+		if chance(r, 0.7) {
+			c.Options[prefix+"quota.cpu"] = pick(r, []string{"4", "16.5", "60"})
+		}
+		if chance(r, 0.5) {
+			c.Options[prefix+"quota.memory"] = pick(r, []string{"8 gb", "40 gb", "200 gb"})
+		}
+	}
+	if c.has(TraitPeriods) {
+		var periods []string
+		for range between(r, 1, 3) {
+			periods = append(periods, pick(r, periodsOfACase()))
+		}
+		c.Options[prefix+"excluded.periods"] = strings.Join(periods, ";")
+	}
+}
+
+// periodsOfACase are periods around the two hours in which a case lives, from noon on the third Monday of a month, UTC.
+func periodsOfACase() []string {
+	return []string{
+		"12:00-12:20", "12:10:30-12:50:15", "9:00-12:05", "12:30:00:500-23:59", "* * 12 * * ?", "* 0-29 * * * ?", "*/7 10-40/3 12,13 * * ?", "* * * ? * 2-6",
+		"* 15-45 12 ? * MON", "12:05-12:45 && * * * ? * 2", "12:05-12:45 && * * * ? * 3", "* 5-35 * ? * 2#3", "* * 12 20W * ?", "* * * L * ?", "* * 13 ? JUL MON-FRI 2026", "* 0-20 * 20 7 ? *",
+	}
 }
 
 // rarer sets what belongs to a trait or to the graph.

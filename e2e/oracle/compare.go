@@ -15,6 +15,8 @@ type Verdict struct {
 	Decided bool
 	// Vertices are sorted by id, empty when nothing was evaluated.
 	Vertices []VertexVerdict
+	// Broken says that our side could not judge at all: it never equals anything.
+	Broken string
 	// Note says why, for people; it is not compared.
 	Note string
 }
@@ -43,7 +45,7 @@ func JavaVerdict(a Answer) Verdict {
 		}
 		from := int(get("PARALLELISM.current"))
 		v.Vertices = append(v.Vertices, VertexVerdict{
-			ID: id, Target: get("TARGET_DATA_RATE.average"), CatchUp: get("CATCH_UP_DATA_RATE.current"), TrueRate: get("TRUE_PROCESSING_RATE.average"),
+			ID: id, Target: get("TARGET_DATA_RATE.average"), CatchUp: get("CATCH_UP_DATA_RATE.current"), TrueRate: finite(get("TRUE_PROCESSING_RATE.average")),
 			Up: get("SCALE_UP_RATE_THRESHOLD.current"), Down: get("SCALE_DOWN_RATE_THRESHOLD.current"), Load: get("LOAD.average"), Lag: get("LAG.current"),
 			From: from, To: from,
 		})
@@ -63,6 +65,9 @@ func JavaVerdict(a Answer) Verdict {
 func Differ(java, ours Verdict) []string {
 	var out []string
 	add := func(what string, j, o any) { out = append(out, fmt.Sprintf("%s: java %v, ours %v", what, j, o)) }
+	if ours.Broken != "" {
+		return []string{"ours is broken: " + ours.Broken}
+	}
 	if java.Full != ours.Full {
 		add("window full", java.Full, ours.Full)
 	}
@@ -101,3 +106,6 @@ func differVertex(j, o VertexVerdict) []string {
 
 // same is equality to the last bit, but that no number is as good as another and zero has no sign.
 func same(a, b float64) bool { return a == b || (math.IsNaN(a) && math.IsNaN(b)) }
+
+// finite is a rate as our readings can hold it: one that is negative without bound is the least there is.
+func finite(rate float64) float64 { return math.Max(rate, -math.MaxFloat64) }

@@ -54,7 +54,7 @@ func Start() (*Java, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Java{cmd: exec.Command("java", "-XX:+UseSerialGC", "-Xmx512m", "-cp", path, harness.MainClass)}
+	j := &Java{cmd: exec.Command("java", "-XX:+UseSerialGC", "-Xmx512m", "-Duser.timezone=UTC", "-Duser.language=en", "-cp", path, harness.MainClass)}
 	j.cmd.Stderr = &j.stderr
 	if j.in, err = j.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -46,13 +46,11 @@ type Look struct {
 	Now int64 `json:"now"`
 	// Running is when the job last entered RUNNING. State is what the Java autoscaler is told: CREATED while tasks do
 	// not run yet, as its job list does.
-	Running int64  `json:"running"`
-	State   string `json:"state"`
-	// TaskManagerCPU is in cores, 0 for unknown.
-	TaskManagerCPU float64           `json:"tmCpu,omitempty"`
-	Vertices       []Vertex          `json:"vertices"`
-	JobManager     map[string]string `json:"jm"`
-	TaskManagers   []Metric          `json:"tm"`
+	Running      int64             `json:"running"`
+	State        string            `json:"state"`
+	Vertices     []Vertex          `json:"vertices"`
+	JobManager   map[string]string `json:"jm"`
+	TaskManagers []Metric          `json:"tm"`
 
 	// Clock is the JobManager's CPU time in ns; Fresh is false when it did not move while we looked.
 	Clock float64 `json:"-"`

@@ -19,19 +19,40 @@ type Ours struct {
 	problems []core.Problem
 	ctx      core.JobContext
 	previous *core.Sample
+	// decision is the last change that was decided.
+	decision core.Decision
+	attempt  int
 }
 
-// NewOurs begins a session. Quirks are differences to the Java autoscaler that are switched off.
+// Cycle is one look at a job, as our side gets it.
+type Cycle struct {
+	core.Measurement
+	// Pending is true while a decision is not carried out yet, Applied when the last one has just been.
+	Pending, Applied bool
+}
+
+// NewOurs begins a session. Options are those of a policy and of Flink. Quirks are differences to the Java autoscaler
+// that are switched off.
 func NewOurs(options map[string]string, quirks policy.Quirk) *Ours {
-	p, _, problems := policy.Resolve([]policy.Layer{{Name: "case", Values: options}})
-	p.Quirks = quirks
-	o := &Ours{policy: p, problems: problems}
+	o := &Ours{}
+	keys := map[string]string{}
+	o.ctx.Config = map[string]string{}
+	for k, v := range options {
+		if strings.HasPrefix(k, prefix) || strings.HasPrefix(k, oldPrefix) {
+			keys[k] = v
+		} else {
+			o.ctx.Config[k] = v
+		}
+	}
+	o.policy, _, o.problems = policy.Resolve([]policy.Layer{{Name: "case", Values: keys}})
+	o.policy.Quirks = quirks
 	o.ctx.Key, o.ctx.JobID = core.JobKey{Cluster: "oracle", Job: "job"}, "job"
 	return o
 }
 
-// Cycle has one look at the job and decides. pending is true while a decision is not carried out yet.
-func (o *Ours) Cycle(m core.Measurement, pending bool) Verdict {
+// Cycle has one look at the job and decides.
+func (o *Ours) Cycle(k Cycle) Verdict {
+	m := k.Measurement
 	sample, topology := collect.SampleWith(m, o.previous, o.policy.Quirks)
 	o.previous = &sample
 	c := &o.ctx
@@ -39,37 +60,54 @@ func (o *Ours) Cycle(m core.Measurement, pending bool) Verdict {
 		c.Topology = topology
 	}
 	c.Window = append(c.Window, sample)
-	c.Now, c.Cycle, c.RescaleOpen = m.Status.Now, c.Cycle+1, pending
-	would := o.would()
+	c.Now, c.Cycle, c.RescaleOpen = m.Status.Now, c.Cycle+1, k.Pending
+	if k.Applied {
+		o.settle(m)
+	}
 	d, memory, keep := strategy.Decide(*c, o.policy, o.problems)
+	would := o.would(d)
 	full := collect.Counted(c.Window, o.policy).Full
+	if d.Verdict == core.Change {
+		o.decision = d
+	}
 	c.Memory = memory
 	c.Window = slices.DeleteFunc(c.Window, func(s core.Sample) bool { return s.At.Before(keep) })
 	return o.verdict(d, full, would)
 }
 
-// would is what a dry run would do: the decision without it.
-func (o *Ours) would() *core.Decision {
-	if o.policy.ScalingEnabled {
-		return nil
+// settle tells of the outcome of the last decision, as a workflow would.
+func (o *Ours) settle(m core.Measurement) {
+	o.attempt++
+	o.ctx.LastOutcome = &core.Outcome{
+		Kind: core.Applied, DecisionID: o.decision.ID, Attempt: o.attempt, Wanted: o.decision.Sizes(), Got: m.Status.Topology.Sizes(),
+		StartedAt: o.decision.At, WrittenAt: o.decision.At, RunningAt: m.Status.RunningSince, EndedAt: m.Status.Now,
+	}
+}
+
+// would is what is decided but may not be carried out, in a dry run, in an excluded period or over a quota: the
+// decision without those.
+func (o *Ours) would(d core.Decision) core.Decision {
+	switch d.Reason {
+	case core.ReasonScalingDisabled, core.ReasonExcludedPeriod, core.ReasonQuota:
+	default:
+		return d
 	}
 	p := o.policy
-	p.ScalingEnabled = true
-	d, _, _ := strategy.Decide(o.ctx, p, o.problems)
-	return &d
+	p.ScalingEnabled, p.ExcludedPeriods, p.QuotaCPU, p.QuotaMemory = true, nil, 0, 0
+	d, _, _ = strategy.Decide(o.ctx, p, o.problems)
+	return d
 }
 
 // verdict puts a decision into the words that both sides share.
-func (o *Ours) verdict(d core.Decision, full bool, would *core.Decision) Verdict {
+func (o *Ours) verdict(d core.Decision, full bool, would core.Decision) Verdict {
 	v := Verdict{Full: full, Decided: d.Verdict == core.Change, Note: string(d.Reason) + ": " + d.Note}
-	sizes := d.Vertices
-	if would != nil {
-		sizes = would.Vertices
+	if d.Reason == core.ReasonInternal || d.Reason == core.ReasonPolicyInvalid || d.Reason == core.ReasonVertexChanged {
+		v.Broken = v.Note
 	}
 	for i, x := range d.Vertices {
 		v.Vertices = append(v.Vertices, VertexVerdict{
 			ID: x.ID, Target: number(x.TargetRate), CatchUp: number(x.CatchUpRate), TrueRate: orInf(x.TrueRate),
-			Up: number(x.UpBelow), Down: orInf(x.DownAbove), Load: number(x.Load), Lag: number(x.Lag), From: x.From, To: sizes[i].To,
+			Up: number(x.UpBelow), Down: orInf(x.DownAbove), Load: number(x.Load), Lag: number(x.Lag), From: x.From, To: would.Vertices[i].To,
 		})
 	}
 	return v

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync"
 
-	"flinkscaler/core"
 	"flinkscaler/core/policy"
 )
 
@@ -82,9 +81,8 @@ func run(ctx context.Context, s Settings, java *Java) (Report, error) {
 // recorded is a case that the Java autoscaler has gone through.
 type recorded struct {
 	Case
-	looks   []core.Measurement
-	pending []bool
-	java    []Verdict
+	looks []Cycle
+	java  []Verdict
 }
 
 // play takes all cases through the Java autoscaler, a batch at a time.
@@ -144,8 +142,7 @@ func playCycle(java *Java, batch []*recorded, k int) error {
 		}
 		pending := c.world.open != nil
 		look := c.world.step()
-		c.pending = append(c.pending, pending && c.world.open != nil)
-		c.looks = append(c.looks, Measure(look))
+		c.looks = append(c.looks, Cycle{Measurement: Measure(look), Pending: pending && c.world.open != nil, Applied: c.world.applied})
 		requests = append(requests, CycleRequest(c.session(), look))
 		of = append(of, c)
 	}
@@ -176,8 +173,8 @@ type result struct {
 // firstDifference goes through a case with some switches until the two sides differ; cycle -1 when they never do.
 func (c recorded) firstDifference(quirks policy.Quirk) (cycle int, what []string, ours Verdict) {
 	o := NewOurs(c.Options, quirks)
-	for k, m := range c.looks {
-		ours = o.Cycle(m, c.pending[k])
+	for k, look := range c.looks {
+		ours = o.Cycle(look)
 		if what = Differ(c.java[k], ours); len(what) > 0 {
 			return k, what, ours
 		}

@@ -19,6 +19,7 @@ func (w *world) step() Look {
 	}
 	w.now += gap
 	w.k++
+	w.applied = false
 	w.carryOut(gap)
 	w.troubles(gap)
 	w.flow(float64(w.now-max(w.now-gap, w.running)) / 1000)
@@ -72,7 +73,7 @@ func (w *world) carryOut(gap int64) {
 			v.parallelism = min(p, v.max)
 		}
 	}
-	w.open = nil
+	w.open, w.applied = nil, true
 	w.restart(gap)
 }
 
@@ -132,7 +133,7 @@ func (w *world) flow(seconds float64) {
 		for _, e := range v.outputs {
 			e.rate = v.rate * e.ratio
 		}
-		if can := 1000 * float64(v.parallelism) / v.cost; v.rate > can {
+		if can := 1000 * float64(v.parallelism) / v.costNow(); v.rate > can {
 			worst = math.Min(worst, can/v.rate)
 		}
 	}
@@ -143,7 +144,7 @@ func (w *world) flow(seconds float64) {
 			e.rate *= worst
 			v.sent += e.rate
 		}
-		v.busy = math.Min(1000, v.rate*v.cost/float64(v.parallelism)*(0.98+0.04*w.r.Float64()))
+		v.busy = math.Min(1000, v.rate*v.costNow()/float64(v.parallelism)*(0.98+0.04*w.r.Float64()))
 		v.back = 0
 		if v.source() && worst < 1 {
 			v.back = math.Min(1000-v.busy, (1-worst)*1000)
@@ -197,13 +198,17 @@ func (w *world) look() Look {
 	}
 	l.JobManager["taskSlotsTotal"] = strconv.Itoa(slots + 4)
 	l.JobManager["taskSlotsAvailable"] = "4"
+	gc, heap := 100*w.r.Float64(), 0.2+0.6*w.r.Float64()
+	if w.has(TraitMemory) {
+		gc, heap = 1300*w.r.Float64(), 0.4+0.5*w.r.Float64()
+	}
 	for _, m := range []struct {
 		id   string
 		most float64
 	}{
-		{"Status.JVM.Memory.Heap.Max", 1 << 30}, {"Status.JVM.Memory.Heap.Used", math.Round(float64(1<<30) * (0.2 + 0.6*w.r.Float64()))},
+		{"Status.JVM.Memory.Heap.Max", 1 << 30}, {"Status.JVM.Memory.Heap.Used", math.Round(float64(1<<30) * heap)},
 		{"Status.Flink.Memory.Managed.Used", 0}, {"Status.JVM.Memory.Metaspace.Used", 1 << 27},
-		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", math.Round(100 * w.r.Float64())},
+		{"Status.JVM.GarbageCollector.All.TimeMsPerSecond", math.Round(gc)},
 	} {
 		l.TaskManagers = append(l.TaskManagers, metric(m.id, m.most/2, m.most, m.most*0.7, m.most*2))
 	}

@@ -26,7 +26,9 @@ type world struct {
 	// frozen counts cycles for which nothing moves, last is what is shown then.
 	frozen int
 	last   Look
-	k      int
+	// applied is true when a decision came about in this step.
+	applied bool
+	k       int
 }
 
 // node is one vertex.
@@ -39,6 +41,9 @@ type node struct {
 	outputs     []*edge
 	// cost is busy ms per record and subtask; skew how much busier the busiest subtask is than the mean.
 	cost, skew float64
+	// contention is how much of another subtask is lost to the others, 0 to 1; first the size where cost holds.
+	contention float64
+	first      int
 
 	in, out  float64 // records since the start of the attempt
 	busyMs   float64
@@ -176,6 +181,10 @@ func (w *world) add(i int, inputs []int) {
 		w.partitionsOf(v)
 	}
 	w.costOf(v)
+	v.first = v.parallelism
+	if w.has(TraitContention) {
+		v.contention = pick(r, []float64{0, 0.5, 0.9, 1})
+	}
 }
 
 func (v *node) source() bool { return len(v.inputs) == 0 }
@@ -190,6 +199,14 @@ func (w *world) costOf(v *node) {
 	share := pick(w.r, []float64{0.02, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2})
 	v.cost = share * 1000 * float64(v.parallelism) / math.Max(1, flow)
 	v.rate = flow // until the first step
+}
+
+// costNow is what a record costs at the size now.
+func (v *node) costNow() float64 {
+	if v.parallelism <= v.first {
+		return v.cost
+	}
+	return v.cost * (1 + v.contention*(float64(v.parallelism)/float64(v.first)-1))
 }
 
 func (v *node) flowOf() float64 { return v.rate }

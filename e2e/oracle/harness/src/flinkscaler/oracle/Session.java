@@ -86,7 +86,7 @@ final class Session {
         look.path("options").fields().forEachRemaining(e -> options.put(e.getKey(), e.getValue().asText()));
         flink.show(look);
         evaluated.remove(key);
-        autoscaler.scale(new Context(JobStatus.valueOf(look.path("state").asText("RUNNING")), look.path("tmCpu").asDouble()));
+        autoscaler.scale(new Context(JobStatus.valueOf(look.path("state").asText("RUNNING"))));
         var metrics = evaluated.get(key);
         if (metrics != null) {
             var vertices = answer.putObject("vertices");
@@ -129,16 +129,14 @@ final class Session {
 
     /** What a cycle knows. Its configuration is a new one each time, as the autoscaler writes into it. */
     final class Context extends JobAutoScalerContext<String> {
-        private final double cpu;
-
-        Context(JobStatus status, double cpu) {
+        Context(JobStatus status) {
             super(key, job, status, Configuration.fromMap(options), new UnregisteredMetricsGroup(), () -> flink);
-            this.cpu = cpu;
         }
 
         @Override
         public Optional<Double> getTaskManagerCpu() {
-            return cpu > 0 ? Optional.of(cpu) : Optional.empty();
+            // As on Kubernetes; elsewhere the autoscaler does not know.
+            return Optional.ofNullable(options.get("kubernetes.taskmanager.cpu")).map(Double::valueOf);
         }
 
         @Override
