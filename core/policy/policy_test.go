@@ -98,6 +98,31 @@ func TestResolveTakesTheHighestLayerAndSaysSo(t *testing.T) {
 			layers: []Layer{given("job", "job.autoscaler.scaling.custom-executor.mine.class", "x.Y")},
 			want:   Origin{Key: "job.autoscaler.scaling.custom-executor.mine.class", Value: "x.Y", From: "job", Note: "no effect: no plugin of this name is in use"},
 		},
+		"tuning": {
+			reason: "what we treat otherwise than Java is said where it matters",
+			layers: []Layer{given("job", "job.autoscaler.memory.tuning.enabled", "true")},
+			want:   Origin{Key: "job.autoscaler.memory.tuning.enabled", Value: "true", From: "job", Note: "a recommendation, never applied"},
+		},
+		"no tuning": {
+			reason: "off is off in both",
+			layers: []Layer{given("job", "job.autoscaler.memory.tuning.enabled", "false")},
+			want:   Origin{Key: "job.autoscaler.memory.tuning.enabled", Value: "false", From: "job"},
+		},
+		"zone of the JVM": {
+			reason: "who copies periods over must know whose clock they are about",
+			layers: []Layer{given("job", "job.autoscaler.excluded.periods", "9:00-10:00")},
+			want:   Origin{Key: "job.autoscaler.excluded.periods", Value: "9:00-10:00", From: "job", Note: "by the wall clock in UTC, see time-zone; Java takes the zone of its JVM"},
+		},
+		"zone given": {
+			reason: "then there is nothing to wonder about",
+			layers: []Layer{given("job", "job.autoscaler.excluded.periods", "9:00-10:00", "job.autoscaler.time-zone", "Europe/Berlin")},
+			want:   Origin{Key: "job.autoscaler.excluded.periods", Value: "9:00-10:00", From: "job"},
+		},
+		"a second each day": {
+			reason: "a cron expression is read as what it holds, not as a start",
+			layers: []Layer{given("job", "job.autoscaler.scale-down.excluded.periods", "0 0 8 * * ?")},
+			want:   Origin{Key: "job.autoscaler.scale-down.excluded.periods", Value: "0 0 8 * * ?", From: "job", Note: `"0 0 8 * * ?" holds for single seconds: * for seconds and minutes makes it whole hours`},
+		},
 		"bound derived": {
 			reason: "what follows from other keys is shown as computed",
 			layers: []Layer{given("job", "job.autoscaler.target.utilization.boundary", "0.1")},
@@ -181,6 +206,39 @@ func TestValidation(t *testing.T) {
 		"min above max":        {"no size would satisfy both", []string{"vertex.min-parallelism", "12", "vertex.max-parallelism", "8"}, "vertex.min-parallelism"},
 		"no double complaint":  {"a contradiction with a value that could not be read is not told", []string{"interval", "x", "metrics.window", "1 s"}, "interval"},
 		"bad list of switches": {"bools are true or false", []string{"scaling.enabled", "yes"}, "scaling.enabled"},
+		"threshold, off":       {"Java checks it only with the detection on", []string{"scaling.effectiveness.threshold", "1.0001"}, ""},
+		"threshold, on":        {"0 to 1", []string{"scaling.effectiveness.threshold", "1.0001", "scaling.effectiveness.detection.enabled", "true"}, "scaling.effectiveness.threshold"},
+		"threshold negative":   {"0 to 1", []string{"scaling.effectiveness.threshold", "-0.0001", "scaling.effectiveness.detection.enabled", "true"}, "scaling.effectiveness.threshold"},
+		"threshold one":        {"bounds are inclusive", []string{"scaling.effectiveness.threshold", "1", "scaling.effectiveness.detection.enabled", "true"}, ""},
+		"threshold, no number": {"text is a problem even when it is off", []string{"scaling.effectiveness.threshold", "low"}, "scaling.effectiveness.threshold"},
+		"overhead, off":        {"Java checks it only with tuning on", []string{"memory.tuning.overhead", "-0.0001"}, ""},
+		"overhead, on":         {"0 to 1", []string{"memory.tuning.overhead", "-0.0001", "memory.tuning.enabled", "true"}, "memory.tuning.overhead"},
+		"overhead zero":        {"bounds are inclusive", []string{"memory.tuning.overhead", "0", "memory.tuning.enabled", "true"}, ""},
+		"coefficient, off":     {"Java checks it only with the correction on", []string{"observed-scalability.coefficient-min", "0"}, ""},
+		"coefficient, on":      {"0.01 to 1", []string{"observed-scalability.coefficient-min", "0.0099", "observed-scalability.enabled", "true"}, "observed-scalability.coefficient-min"},
+		"coefficient least":    {"bounds are inclusive", []string{"observed-scalability.coefficient-min", "0.01", "observed-scalability.enabled", "true"}, ""},
+		"history short":        {"the correction would never have enough", []string{"observed-scalability.min-observations", "4", "observed-scalability.enabled", "true"}, "history.max.count"},
+		"history short, off":   {"nobody needs it", []string{"observed-scalability.min-observations", "4"}, ""},
+		"gc":                   {"checked always", []string{"memory.gc-pressure.threshold", "1.0001"}, "memory.gc-pressure.threshold"},
+		"gc bounds":            {"bounds are inclusive", []string{"memory.gc-pressure.threshold", "0", "memory.heap-usage.threshold", "1"}, ""},
+		"heap":                 {"checked always", []string{"memory.heap-usage.threshold", "-0.0001"}, "memory.heap-usage.threshold"},
+		"proofs zero":          {"nothing would be a proof", []string{"scaling.effectiveness.proofs", "0"}, "scaling.effectiveness.proofs"},
+		"history zero":         {"at least the last decision is kept", []string{"history.max.count", "0"}, "history.max.count"},
+		"quota":                {"memory has units", []string{"quota.memory", "10 apples"}, "quota.memory"},
+		"quota cpu":            {"no negative cores", []string{"quota.cpu", "-1"}, "quota.cpu"},
+		"hard bounds":          {"no size lies inside", []string{"vertex.hard-min-parallelism", "9", "vertex.hard-max-parallelism", "8"}, "vertex.hard-min-parallelism"},
+		"hard bounds same":     {"bounds are inclusive", []string{"vertex.hard-min-parallelism", "8", "vertex.hard-max-parallelism", "8"}, ""},
+		"min above hard max":   {"no size would satisfy both", []string{"vertex.min-parallelism", "9", "vertex.hard-max-parallelism", "8"}, "vertex.min-parallelism"},
+		"hard min above max":   {"no size would satisfy both", []string{"vertex.hard-min-parallelism", "201"}, "vertex.hard-min-parallelism"},
+		"floor above max":      {"no size would satisfy both", []string{"vertex.min-parallelism.schedule", "8:00-9:00 = 201"}, "vertex.min-parallelism.schedule"},
+		"floor above hard max": {"no size would satisfy both", []string{"vertex.min-parallelism.schedule", "8:00-9:00 = a:6", "vertex.hard-max-parallelism", "5"}, "vertex.min-parallelism.schedule"},
+		"lead":                 {"a day is long enough", []string{"vertex.min-parallelism.schedule.lead-time", "25 h"}, "vertex.min-parallelism.schedule.lead-time"},
+		"partitions":           {"a source has at least one", []string{"vertex.partitions", "a:0"}, "vertex.partitions"},
+		"recover without lag":  {"back to what?", []string{"objective.recover-within", "5 min"}, "objective.recover-within"},
+		"recover with lag":     {"both are given", []string{"objective.recover-within", "5 min", "objective.lag", "30 s"}, ""},
+		"zone":                 {"names of the IANA list", []string{"time-zone", "Berlin"}, "time-zone"},
+		"zone of the machine":  {"a decision must be the same on any worker", []string{"time-zone", "Local"}, "time-zone"},
+		"no zone":              {"empty is not UTC", []string{"time-zone", ""}, "time-zone"},
 		"parallelism zero":     {"Flink runs nothing at 0", []string{"vertex.min-parallelism", "0"}, "vertex.min-parallelism"},
 	}
 	for name, c := range cases {
@@ -292,31 +350,4 @@ func TestOwnPicksOurKeys(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"job.autoscaler.enabled": "true", OldPrefix + "x": "1"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-// FuzzResolve: whatever the text, it is decoded without panic, the problems
-// name the key, and a policy without problems is inside its ranges.
-func FuzzResolve(f *testing.F) {
-	for _, k := range Keys() {
-		f.Add(k.Key, k.Default)
-	}
-	f.Add("job.autoscaler.metrics.window", "PT5M")
-	f.Add("job.autoscaler.vertex.exclude.ids", "'a;b';c")
-	f.Add("kubernetes.operator.job.autoscaler.utilization.max", "1e309")
-	f.Add("job.autoscaler.", "")
-	f.Fuzz(func(t *testing.T, key, value string) {
-		p, origins, problems := Resolve([]Layer{{Name: "input", Values: map[string]string{key: value}}})
-		if len(origins) == 0 {
-			t.Error("no origins")
-		}
-		if len(problems) > 0 {
-			return
-		}
-		inside := p.Interval >= time.Second && p.Interval <= time.Hour && p.MetricsWindow >= p.Interval &&
-			p.UtilizationTarget > 0 && p.UtilizationTarget <= 1 && p.MinParallelism >= 1 && p.MaxParallelism >= p.MinParallelism &&
-			p.ScaleDownMaxFactor >= 0 && p.CatchUp >= 0
-		if !inside {
-			t.Errorf("%q = %q passed but gives %+v", key, value, p)
-		}
-	})
 }

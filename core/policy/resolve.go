@@ -91,7 +91,10 @@ func (r *resolver) decode() {
 			if g.spelling != o.Key {
 				o.As = g.spelling
 			}
-			o.Note = joinNotes(joinNotes(o.Note, olderName(x, g)), x.differs)
+			o.Note = joinNotes(o.Note, olderName(x, g))
+			if g.value != x.def {
+				o.Note = joinNotes(o.Note, x.differs)
+			}
 			r.set(x, g)
 		}
 		r.shown[x.name] = len(r.origins)

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -85,8 +84,7 @@ func sizeRows() []row {
 func alignRows() []row {
 	mode := row{
 		name: "scaling.parallelism-alignment.mode", typ: "name", def: string(AlignBalanced), rng: "BALANCED, EVENLY_SPREAD, OFF, or the name of a plugin",
-		meaning: "fits the size to key groups or partitions: BALANCED takes the next size that lowers the largest share, EVENLY_SPREAD the next divisor, OFF none; in capitals",
-		differs: "a name that is not known is a problem, where Java takes BALANCED",
+		meaning: "fits the size to key groups or partitions: BALANCED takes the next size that lowers the largest share, EVENLY_SPREAD the next divisor, OFF none; written in capitals; a name that is not known is a problem, where Java takes BALANCED",
 	}
 	mode.set = func(d *draft, text string) error {
 		d.mode = strings.TrimSpace(text)
@@ -159,20 +157,6 @@ func periodRows() []row {
 		duration(row{name: "vertex.min-parallelism.schedule.lead-time", def: "15 min", ours: true, meaning: "how long before its period such a size is asked for, so that it is there when the period begins"},
 			func(d *draft) *time.Duration { return &d.FloorLead }, 0, 24*time.Hour),
 	}
-}
-
-// parseZone does not take the zone of this machine: a decision must be the same
-// on any worker.
-func parseZone(text string) (*time.Location, error) {
-	name := strings.TrimSpace(text)
-	if name == "" || strings.EqualFold(name, "local") {
-		return nil, fmt.Errorf("not a time zone such as Europe/Berlin or UTC")
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("not a time zone such as Europe/Berlin or UTC")
-	}
-	return zone, nil
 }
 
 func quotaRows() []row {

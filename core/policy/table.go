@@ -36,7 +36,7 @@ type row struct {
 	// ours is true when the Java autoscaler does not know the key.
 	ours bool
 	// differs says what is not as in the Java autoscaler; it is shown with a
-	// value that somebody gave.
+	// value that is not the default.
 	differs string
 	// ignored says why the key has no effect.
 	ignored string
