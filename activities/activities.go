@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"flinkscaler/core"
+	"flinkscaler/core/strategy"
 )
 
 // Recorder takes what is measured about decisions, for metrics.
@@ -23,8 +24,8 @@ type Cluster struct {
 	Policy map[string]string
 }
 
-// Settings are what the activities need; all fields but Temporal, Recorder, Sink
-// and SearchAttributes are required.
+// Settings are what the activities need; all fields but Temporal, Recorder, Sink,
+// Plugins and SearchAttributes are required.
 type Settings struct {
 	Clusters map[string]Cluster
 	// Temporal finds rescale workflows.
@@ -32,6 +33,8 @@ type Settings struct {
 	Recorder Recorder
 	// Sink takes the events of jobs; without one there are none.
 	Sink EventSink
+	// Plugins are those that policies may name.
+	Plugins strategy.Extensions
 	// Now is the worker's clock.
 	Now func() time.Time
 	// SearchAttributes is true when they are registered on the namespace.

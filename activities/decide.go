@@ -6,7 +6,6 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
-	"flinkscaler/core/strategy"
 )
 
 // Decide judges what was seen: evaluate, stabilize, scale. It is pure but for
@@ -23,7 +22,7 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 		out.ClusterChanged, out.ClusterPolicy = true, cluster
 	}
 	in.Context.Config = in.Config
-	decision, memory, keepFrom := strategy.Decide(in.Context, p, problems)
+	decision, memory, keepFrom := a.s.Plugins.Decide(in.Context, p, problems)
 	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
 	out.Events, memory.Told = a.due(decision, out.Health, in.Context, p)
 	if !reflect.DeepEqual(memory, in.Context.Memory) {

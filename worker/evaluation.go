@@ -51,7 +51,9 @@ type turn struct {
 }
 
 func newEvaluation(key core.JobKey, from sources) *evaluation {
-	return &evaluation{key: key, from: from, replay: whatif.NewReplay(key, from.layers)}
+	e := &evaluation{key: key, from: from, replay: whatif.NewReplay(key, from.layers)}
+	e.replay.Plugins = plugins()
+	return e
 }
 
 // take judges one more look.

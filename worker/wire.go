@@ -10,6 +10,7 @@ import (
 	"flinkscaler/activities"
 	"flinkscaler/adapters/eventlog"
 	"flinkscaler/adapters/flink"
+	"flinkscaler/core/strategy"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/telemetry"
 	"flinkscaler/workflows"
@@ -40,6 +41,10 @@ func openClusters(cfg config.Config) (map[string]*flink.Cluster, error) {
 	return out, nil
 }
 
+// plugins are those that policies may name. A worker with some of its own adds
+// them here: see docs/extending.md.
+func plugins() strategy.Extensions { return strategy.BuiltIn() }
+
 // newActivities gives the activities all they need.
 func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
 	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
@@ -48,7 +53,7 @@ func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.C
 	}
 	return activities.New(activities.Settings{
 		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r, Sink: sink,
-		Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
+		Plugins: plugins(), Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 type Replay struct {
 	key    core.JobKey
 	layers func(config map[string]string) []policy.Layer
+	// Plugins are those that policies may name.
+	Plugins strategy.Extensions
 
 	job          core.JobRef
 	topology     core.Topology
@@ -41,9 +43,10 @@ type Step struct {
 }
 
 // NewReplay begins with nothing seen. layers gives the policy's layers, highest
-// first, for what is known of the job's own configuration.
+// first, for what is known of the job's own configuration. It has the plugins that
+// are built in.
 func NewReplay(key core.JobKey, layers func(config map[string]string) []policy.Layer) *Replay {
-	return &Replay{key: key, layers: layers}
+	return &Replay{key: key, layers: layers, Plugins: strategy.BuiltIn()}
 }
 
 // Look takes in one look and decides. Now is the time of the look on its own
@@ -53,7 +56,7 @@ func (r *Replay) Look(o core.Observation) Step {
 	r.cycle++
 	p, origins, problems := policy.Resolve(r.layers(r.config))
 	s := Step{Topology: r.topology, Job: r.job, Sample: o.Sample, Policy: p, Origins: origins, Problems: problems, Config: r.config}
-	decision, memory, keepFrom := strategy.Decide(r.context(o.Sample), p, problems)
+	decision, memory, keepFrom := r.Plugins.Decide(r.context(o.Sample), p, problems)
 	s.Decision, r.memory = decision, memory
 	r.window = slices.DeleteFunc(r.window, func(x core.Sample) bool { return x.At.Before(keepFrom) })
 	return s
