@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write what is decided into the case files") //nolint:gochecknoglobals // a test flag
 
 // leastCases guards against a corpus that is not found.
-const leastCases = 25
+const leastCases = 200
 
 // caseFiles are the files of the corpus; cases.md beside them tells the format.
 func caseFiles(t *testing.T) []string {
