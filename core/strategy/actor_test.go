@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,6 +145,9 @@ func (s *scene) setLag(a *actor, v string) {
 func (s *scene) setNumber(a *actor, k, v string) {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || math.IsNaN(f) {
+		if !slices.Contains([]string{"missing", "incomplete", "NaN", "all"}, v) {
+			s.t.Fatalf("vertex %s: %s=%q is neither a number nor a word for its absence", a.ID, k, v)
+		}
 		a.words[k] = v
 		return
 	}
