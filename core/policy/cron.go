@@ -92,6 +92,9 @@ func (f field) part(set *bits, part string) error {
 	}
 	step := 1
 	if stepped {
+		if strings.ContainsAny(base, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+			return fmt.Errorf("%q: Quartz does not read a step after a name; write numbers", part)
+		}
 		if step, err = strconv.Atoi(stride); err != nil || step < 1 || step > f.hi {
 			return fmt.Errorf("%q is not a step of 1 to %d", stride, f.hi)
 		}

@@ -133,7 +133,7 @@ func effectRows() []row {
 			func(d *draft) *float64 { return &d.EffectivenessThreshold }),
 		integer(row{name: "scaling.effectiveness.proofs", def: "2", ours: true, meaning: "how many scale-ups in a row must be seen to have not helped before the next is blocked; 1: as Java"},
 			func(d *draft) *int { return &d.EffectivenessProofs }, 1),
-		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long that verdict blocks"},
+		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long a vertex is then not scaled up; after that it is tried again"},
 			func(d *draft) *time.Duration { return &d.EffectivenessExpiry }, 0, longest),
 	}
 }
@@ -173,15 +173,14 @@ func quotaRows() []row {
 }
 
 func tuningRows() []row {
-	const differs = "a recommendation, never applied"
 	return []row{
-		boolean(row{name: "memory.tuning.enabled", def: "false", differs: differs, meaning: "say how much memory TaskManagers need at a new size; it is a recommendation and never applied"},
+		boolean(row{name: "memory.tuning.enabled", def: "false", differs: "a recommendation, never applied", meaning: "say how much memory TaskManagers need at a new size"},
 			func(d *draft) *bool { return &d.MemoryTuning }),
-		boolean(row{name: "memory.tuning.scale-down-compensation.enabled", def: "true", differs: differs, meaning: "recommend a larger heap when there will be fewer TaskManagers"},
+		boolean(row{name: "memory.tuning.scale-down-compensation.enabled", def: "true", meaning: "recommend a larger heap when there will be fewer TaskManagers"},
 			func(d *draft) *bool { return &d.TuningCompensation }),
-		looseNumber(row{name: "memory.tuning.overhead", def: "0.2", rng: "0 to 1", differs: differs, meaning: "headroom of the recommended heap and metaspace, as a share of what was used; its range counts only with tuning on"},
+		looseNumber(row{name: "memory.tuning.overhead", def: "0.2", rng: "0 to 1", meaning: "headroom of the recommended heap and metaspace, as a share of what was used; its range counts only with tuning on"},
 			func(d *draft) *float64 { return &d.TuningOverhead }),
-		boolean(row{name: "memory.tuning.maximize-managed-memory", def: "false", differs: differs, meaning: "recommend all that is left for managed memory, if that is in use"},
+		boolean(row{name: "memory.tuning.maximize-managed-memory", def: "false", meaning: "recommend all that is left for managed memory, if that is in use"},
 			func(d *draft) *bool { return &d.TuningMaximizeManaged }),
 	}
 }
@@ -201,7 +200,7 @@ func historyRows() []row {
 	return []row{
 		integer(row{name: "history.max.count", def: "3", meaning: "past decisions kept per vertex, and restarts per job"},
 			func(d *draft) *int { return &d.HistoryMaxCount }, 1),
-		duration(row{name: "history.max.age", def: "24 h", meaning: "how long they are kept"},
+		duration(row{name: "history.max.age", def: "24 h", meaning: "past decisions and restarts that are older are forgotten"},
 			func(d *draft) *time.Duration { return &d.HistoryMaxAge }, 0, longest),
 		duration(row{name: "scaling.event.interval", def: "30 min", meaning: "an event that says the same is sent at most once in this time"},
 			func(d *draft) *time.Duration { return &d.EventInterval }, 0, longest),
