@@ -1,13 +1,11 @@
 package reference
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"flinkscaler/core"
-	"flinkscaler/core/policy"
 )
 
 // CommandsPage is the one page that Pages leaves out: it is made of the help
@@ -87,52 +85,6 @@ func (p *page) block(language, text string) {
 }
 
 func (p *page) text() string { return strings.TrimRight(p.String(), "\n") + "\n" }
-
-func policyPage() string {
-	p := newPage("Policy keys")
-	p.say(fmt.Sprintf(`
-The keys are those of the Java autoscaler, so a configuration can be copied over. The prefix %s is accepted too. Keys marked *ours* are not known there.
-
-Who wins, key by key: the workflow's input, then the job's own configuration, then the cluster's default in the worker's configuration, then what is built in.
-%s shows each value with its origin. The job's own configuration is what Flink's REST API shows for the job, which in a session cluster is the cluster's
-configuration alone. A bad value in the input or in the worker's file starts nothing; one in the job's own configuration holds the job with reason %s. Every
-problem is listed.
-
-Durations are written as in Flink: %s, %s, %s. A number without a unit counts milliseconds.`,
-		code(policy.OldPrefix), code("flinkscaler policy CLUSTER/JOB"), code(string(core.ReasonPolicyInvalid)), code("60 s"), code("5 min"), code("1 h")))
-	var active, ignored [][]string
-	for _, k := range policy.Keys() {
-		if k.Ignored != "" {
-			ignored = append(ignored, []string{code(k.Key), k.Type, code(k.Default), cell(k.Meaning), cell(strings.TrimPrefix(k.Ignored, "ignored: "))})
-			continue
-		}
-		meaning := cell(k.Meaning)
-		if !k.Java {
-			meaning = "*ours*: " + meaning
-		}
-		if also := otherNames(k); also != "" {
-			meaning += "; also written " + also
-		}
-		active = append(active, []string{code(k.Key), k.Type, code(k.Default), cell(k.Range), meaning})
-	}
-	p.section("In force")
-	p.table([]string{"key", "type", "default", "range", "meaning"}, active)
-	p.section("Recognised, without effect")
-	p.say("These are accepted, so that a configuration can be copied over, and shown as ignored by the `policy` query.")
-	p.table([]string{"key", "type", "default in Java", "what it is for", "why it is ignored"}, ignored)
-	return p.text()
-}
-
-// otherNames lists spellings that differ by more than the prefix.
-func otherNames(k policy.KeyInfo) string {
-	var out []string
-	for _, a := range k.Aliases {
-		if strings.HasPrefix(a, policy.Prefix) {
-			out = append(out, code(a))
-		}
-	}
-	return strings.Join(out, ", ")
-}
 
 func reasonsPage() string {
 	p := newPage("Reasons and outcomes")
