@@ -33,8 +33,13 @@ unit: ## Unit tests only: nothing real, seconds
 
 .PHONY: e2e
 e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
-	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob
+	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
 	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m ./e2e/... ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
+
+.PHONY: e2e-oracle
+e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
+	@$(ENSURE) oracle
+	@go run ./e2e/oracle/cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(CASES),-cases $(CASES))
 
 .PHONY: e2e-needs
 e2e-needs:

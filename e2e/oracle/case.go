@@ -118,7 +118,7 @@ func (c *Case) options(r *rand.Rand, interval time.Duration) {
 	number := func(least, most float64) string { return fmt.Sprintf("%.2f", least+r.Float64()*(most-least)) }
 	c.Options[prefix+"interval"] = fmt.Sprintf("%d s", int(interval.Seconds()))
 	set(1, "metrics.window", cycles(2, 10))
-	set(1, "stabilization.interval", cycles(0, 4))
+	set(1, "stabilization.interval", pick(r, []string{"0 s", cycles(0, 4)}))
 	set(0.5, "target.utilization", number(0.3, 1))
 	set(0.5, "target.utilization.boundary", number(0, 0.6))
 	set(0.85, "scale-down.interval", pick(r, []string{"0 s", "0 s", cycles(1, 4), cycles(2, 15)}))

@@ -34,12 +34,43 @@ type Settings struct {
 	Only int
 }
 
+// Trace tells each cycle of a single case, with some switches on, to the first difference.
+func Trace(s Settings, quirks policy.Quirk, out io.Writer) error {
+	java, err := Start()
+	if err != nil {
+		return err
+	}
+	c := &recorded{Case: Generate(s.Seed, s.Only)}
+	fmt.Fprintf(out, "%s\n  options: %v\n", c.Case, c.Options)
+	for _, v := range c.world.vertices {
+		fmt.Fprintf(out, "  %s %s: parallelism %d of %d\n", v.short(), v.name, v.parallelism, v.max)
+	}
+	if err := errors.Join(playBatch(java, []*recorded{c}), java.Close()); err != nil {
+		return err
+	}
+	o := NewOurs(c.Options, quirks)
+	for k, look := range c.looks {
+		ours := o.Cycle(look)
+		what := Differ(c.java[k], ours)
+		fmt.Fprintf(out, "%d %s, running since %s, pending %v: java %v, ours %v (%s)\n", k, look.Status.Now.Format("15:04:05.000"),
+			look.Status.RunningSince.Format("15:04:05.000"), look.Pending, c.java[k].Decided, ours.Decided, ours.Note)
+		if len(what) > 0 {
+			fmt.Fprintf(out, "  DIFFERENT: %v\n  java: %+v\n  ours: %+v\n", what, c.java[k], ours)
+			break
+		}
+	}
+	return nil
+}
+
 // Report is what a run found.
 type Report struct {
 	Cases, Cycles, Decisions int
 	// Differences are cases that no switch explains; the first of them are told.
 	Differences int
 	Told        []string
+	// Judged counts the cycles with a full window, Alike those of them in which every number and the decision are equal
+	// without any switch.
+	Judged, Alike int
 	// Named counts the cases that differ as is and are equal with the switches on; ByName counts the switches that
 	// are needed for it.
 	Named  int
@@ -164,6 +195,7 @@ func playCycle(java *Java, batch []*recorded, k int) error {
 
 // result is how our side did in a case.
 type result struct {
+	judged, alike int
 	// named are the switches that are needed to be equal.
 	named policy.Quirk
 	// differs tells the first cycle that stays different with all switches.
@@ -184,14 +216,33 @@ func (c recorded) firstDifference(quirks policy.Quirk) (cycle int, what []string
 
 // judge compares a case, and finds the switches that it takes to be equal.
 func judge(c recorded) result {
-	if k, _, _ := c.firstDifference(0); k < 0 {
-		return result{}
+	r, equal := c.asIs()
+	if equal {
+		return r
 	}
 	if k, what, ours := c.firstDifference(policy.AllQuirks); k >= 0 {
-		return result{differs: fmt.Sprintf("%s, cycle %d:\n    %v\n    java: full %v, %s\n    ours: %s", c.Case, k, what, c.java[k].Full, c.java[k].Note, ours.Note)}
+		r.differs = fmt.Sprintf("%s, cycle %d:\n    %v\n    java: full %v, %s\n    ours: %s", c.Case, k, what, c.java[k].Full, c.java[k].Note, ours.Note)
+		return r
 	}
-	quirks := c.needed(policy.AllQuirks, policy.AllQuirks)
-	return result{named: quirks}
+	r.named = c.needed(policy.AllQuirks, policy.AllQuirks)
+	return r
+}
+
+// asIs goes through a case without any switch.
+func (c recorded) asIs() (r result, equal bool) {
+	o := NewOurs(c.Options, 0)
+	equal = true
+	for k, look := range c.looks {
+		same := len(Differ(c.java[k], o.Cycle(look))) == 0
+		equal = equal && same
+		if c.java[k].Full {
+			r.judged++
+			if same {
+				r.alike++
+			}
+		}
+	}
+	return r, equal
 }
 
 // needed takes those of some switches away that are not needed for the two sides to be equal. Halves are tried at once:
@@ -213,6 +264,7 @@ func (c recorded) needed(on, some policy.Quirk) policy.Quirk {
 func (r *Report) add(c recorded, one result) {
 	r.Cases++
 	r.Cycles += len(c.looks)
+	r.Judged, r.Alike = r.Judged+one.judged, r.Alike+one.alike
 	for _, v := range c.java {
 		if v.Decided {
 			r.Decisions++
@@ -238,6 +290,7 @@ func (r Report) Failed() bool { return r.Differences > 0 || r.Cases < LeastCases
 // Write prints the report. Its last line is for machines.
 func (r Report) Write(out io.Writer, s Settings) {
 	fmt.Fprintf(out, "oracle: seed %d, %d cycles of %d jobs, %d decisions of the Java autoscaler 1.10.0\n", s.Seed, r.Cycles, r.Cases, r.Decisions)
+	fmt.Fprintf(out, "  as it is, without a switch: %d of %d judged cycles are equal in every number\n", r.Alike, r.Judged)
 	for _, text := range r.Told {
 		fmt.Fprintf(out, "  DIFFERENT: %s\n", text)
 	}

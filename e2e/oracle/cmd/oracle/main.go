@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"flinkscaler/core/policy"
 	"flinkscaler/e2e/oracle"
 )
 
@@ -19,10 +20,17 @@ func main() {
 	flag.Uint64Var(&s.Seed, "seed", oracle.DefaultSeed, "makes the cases")
 	flag.IntVar(&s.Cases, "cases", oracle.LeastCases, "how many")
 	flag.IntVar(&s.Only, "only", -1, "the number of a single case to run")
+	quirks := flag.Int("trace", -1, "tell the single case cycle by cycle, with these switches on as a number: 0 for none")
 	flag.Parse()
 	debug.SetGCPercent(400) // short-lived garbage is nearly all there is
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if *quirks >= 0 && s.Only >= 0 {
+		if err := oracle.Trace(s, policy.Quirk(*quirks)&policy.AllQuirks, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "oracle:", err)
+		}
+		return
+	}
 	report, err := oracle.Run(ctx, s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
