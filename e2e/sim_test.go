@@ -171,6 +171,9 @@ func shown(t *testing.T, r *rig) {
 			t.Errorf("/metrics: no %q", want)
 		}
 	}
+	if !r.Worker.Wrote("event=ScalingReport") {
+		t.Error("the worker's log shows no scaling report")
+	}
 	if out := r.get("/readyz"); !strings.Contains(out, "ok") {
 		t.Errorf("/readyz: %s", out)
 	}
