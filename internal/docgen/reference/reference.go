@@ -31,6 +31,7 @@ func Pages(root string) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
+		"docs/differences.md":        differencesPage(),
 		"docs/reference/policy.md":   policyPage(),
 		"docs/reference/reasons.md":  reasonsPage(),
 		"docs/reference/messages.md": messages,
