@@ -63,9 +63,7 @@ func (s *settling) settle() {
 		s.doubt()
 	case d.Wanted == d.From:
 		s.book.Delays.Clear(d.ID)
-		// Without a step no smaller size does the work: one subtask that is
-		// nearly idle is well, not limited.
-		if d.Outside && len(d.Steps) > 0 {
+		if d.Outside && limited(*d) {
 			d.Why = core.ReasonAtLimit
 		}
 	case s.evidence.Gap == core.ReasonContradiction:
@@ -79,6 +77,13 @@ func (s *settling) settle() {
 	default:
 		s.down()
 	}
+}
+
+// limited is true where a limit is what keeps a vertex at its size. Where none
+// moved the formula's number, no smaller size does the work; and one subtask
+// that is idle is well: there is none smaller.
+func limited(d core.VertexDecision) bool {
+	return len(d.Steps) > 0 && max(1, d.Steps[0].To) != d.From
 }
 
 // hold lets the vertex stay, at a size that the policy may force upon it. The
