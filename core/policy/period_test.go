@@ -274,6 +274,91 @@ func TestNextIsTheFirst(t *testing.T) {
 	})
 }
 
+// TestNextWhereItIsHard: moments that random ones rarely meet.
+func TestNextWhereItIsHard(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason             string
+		zone, period, from string
+		holds              bool
+		want               string
+	}{
+		"forward":      {"clocks jump to its beginning before the time left until then is over", "Europe/Berlin", "3:00-3:30", "2024-03-31T00:30:00", true, "2024-03-31T01:00:00"},
+		"back":         {"it is over for the day, and comes again", "Europe/Berlin", "2:15-2:20", "2024-10-27T00:30:00", true, "2024-10-27T01:15:00"},
+		"half an hour": {"Lord Howe sets its clocks by 30 minutes", "Australia/Lord_Howe", "2:40-2:50", "2024-10-05T15:00:00", true, "2024-10-05T15:40:00"},
+		"a day away":   {"a week is jumped over day by day", "Europe/Berlin", "* * * ? * SUN", "2024-03-24T23:00:00", true, "2024-03-30T23:00:00"},
+		"one second":   {"it ends with its second", "UTC", "30 * * ? * *", "2024-05-01T10:00:30.25", false, "2024-05-01T10:00:31"},
+		"one minute":   {"it ends with its minute", "UTC", "* 30 * ? * *", "2024-05-01T10:30:30", false, "2024-05-01T10:31:00"},
+		"one hour":     {"it ends with its hour", "UTC", "* * 10 ? * *", "2024-05-01T10:30:30", false, "2024-05-01T11:00:00"},
+		"one day":      {"it ends with its day", "UTC", "* * * ? * WED", "2024-05-01T10:30:30", false, "2024-05-02T00:00:00"},
+		"within both":  {"the time of day ends first", "UTC", "* * 10 ? * * && 10:00-10:30:00", "2024-05-01T10:29:00", false, "2024-05-01T10:30:00.001"},
+		"now":          {"what holds already is the answer", "UTC", "10:00-11:00", "2024-05-01T10:29:00.7", true, "2024-05-01T10:29:00.7"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from := at(t, c.from)
+			got, ok := period(t, c.period).next(from, from.Add(7*24*time.Hour), zone(t, c.zone), c.holds)
+			if !ok || !got.Equal(at(t, c.want)) {
+				t.Errorf("got %s, %v; want %s, because %s", got.UTC(), ok, c.want, c.reason)
+			}
+		})
+	}
+}
+
+// TestSpecialDays lists the days of a month that are in a period.
+func TestSpecialDays(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		month string
+		want  string
+	}{
+		"* * * ? * 6L":         {"2025-01", "31"}, // the Friday before is a week from the end
+		"* * * ? * 5L":         {"2025-01", "30"},
+		"* * * ? * 6#1":        {"2025-08", "1"},
+		"* * * ? * 6#2":        {"2025-08", "8"},
+		"* * * ? * 6#5":        {"2025-09", ""},
+		"* * * L * ?":          {"2024-02", "29"},
+		"* * * L-0 * ?":        {"2024-02", "29"},
+		"* * * L-28 * ?":       {"2024-02", "1"},
+		"* * * L-29 * ?":       {"2024-02", ""},
+		"* * * LW * ?":         {"2024-06", "28"}, // the 30th is a Sunday
+		"* * * 1W * ?":         {"2024-06", "3"},  // the 1st is a Saturday
+		"* * * 1W 9 ?":         {"2024-09", "2"},  // the 1st is a Sunday
+		"* * * 15W * ?":        {"2024-06", "14"},
+		"* * * 16W * ?":        {"2024-06", "17"},
+		"* * * 30W * ?":        {"2024-06", "28"}, // not over the end of the month
+		"* * * 31W * ?":        {"2024-06", ""},
+		"* * * 31W JUN ?":      {"2023-06", ""}, // Quartz: the 30th, since the day after is a Saturday
+		"* * * 31 * ?":         {"2024-06", ""},
+		"* * * L-1W * ?":       {"2024-06", "28"}, // the 29th is a Saturday
+		"* * * 28-2 * ?":       {"2024-06", "1 2 28 29 30"},
+		"* * * 5,10-12 * ?":    {"2024-06", "5 10 11 12"},
+		"* * * 5/10 * ?":       {"2024-06", "5 15 25"},
+		"* * * ? * FRI-SUN":    {"2024-06", "1 2 7 8 9 14 15 16 21 22 23 28 29 30"},
+		"* * * ? * L":          {"2024-06", "1 8 15 22 29"},
+		"* * * 1 JUL ?":        {"2024-06", ""},
+		"* * * 1 * ? 2025/2":   {"2024-06", ""},
+		"* * * 1 * ? 2020/2":   {"2024-06", "1"},
+		"* * * ? JUN 2#4 2024": {"2024-06", "24"},
+	}
+	for text, c := range cases {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			p := period(t, text)
+			var days []string
+			for noon := at(t, c.month+"-01T12:00:00"); noon.Format("2006-01") == c.month; noon = noon.AddDate(0, 0, 1) {
+				if p.Contains(noon, time.UTC) {
+					days = append(days, fmt.Sprint(noon.Day()))
+				}
+			}
+			if got := strings.Join(days, " "); got != c.want {
+				t.Errorf("%s: days %q, want %q", c.month, got, c.want)
+			}
+		})
+	}
+}
+
 func TestNextChange(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -310,7 +395,7 @@ func TestNextChange(t *testing.T) {
 func TestFloorFor(t *testing.T) {
 	t.Parallel()
 	p, _, problems := Resolve([]Layer{given("input", Prefix+"time-zone", "Europe/Berlin",
-		Prefix+"vertex.min-parallelism.schedule", "8:00-18:00 = 12; * * 9 ? * MON = a:30,b:4; 12:00-13:00={a: 5}")})
+		Prefix+"vertex.min-parallelism.schedule", "8:00-18:00 = 12; * * 9 ? * MON = a:30,b:4; 12:00-13:00={a: 5}; 10:00-11:00 = 12")})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -326,6 +411,7 @@ func TestFloorFor(t *testing.T) {
 		"largest":       {"Monday after nine, by the vertex", "a", "2024-05-06T07:30:00", 30, "* * 9 ? * MON"},
 		"smaller":       {"the entry for b is smaller than that for all", "b", "2024-05-06T07:30:00", 12, "8:00-18:00"},
 		"not named":     {"c is not in the entry of nine", "c", "2024-05-06T07:30:00", 12, "8:00-18:00"},
+		"same size":     {"the first of two that ask for the same is told", "c", "2024-05-07T08:30:00", 12, "8:00-18:00"},
 		"Tuesday":       {"the cron is about Mondays", "a", "2024-05-07T07:30:00", 12, "8:00-18:00"},
 		"lead, largest": {"a larger one begins soon", "a", "2024-05-06T06:50:00", 30, "* * 9 ? * MON, from 09:00:00 CEST"},
 		"over":          {"the end is in it, not what follows", "c", "2024-05-06T16:00:01", 0, ""},
