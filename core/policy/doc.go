@@ -5,5 +5,6 @@
 // reference; every problem is found at once and named by its path; a key that
 // is known but has no effect is shown as ignored, never silently in force.
 //
-// It must not do I/O nor read a clock.
+// It must not do I/O nor read a clock. The one thing that may come from the
+// machine is the list of time zones; where it has none, the one built in is used.
 package policy

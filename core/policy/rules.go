@@ -57,16 +57,16 @@ func (r *resolver) sizes() {
 		r.rule(d.MinParallelism <= d.HardMax, fmt.Sprintf("must be at most %s (%d), got %d", hardMax, d.HardMax, d.MinParallelism), soft, hardMax)
 	}
 	const schedule = "vertex.min-parallelism.schedule"
-	cap, by := d.MaxParallelism, most
-	if d.HardMax > 0 && d.HardMax < cap {
-		cap, by = d.HardMax, hardMax
+	limit, by := d.MaxParallelism, most
+	if d.HardMax > 0 && d.HardMax < limit {
+		limit, by = d.HardMax, hardMax
 	}
 	for _, f := range d.Floors {
 		n := f.All
 		for _, v := range f.Vertices {
 			n = max(n, v.N)
 		}
-		r.rule(n <= cap, fmt.Sprintf("must be at most %s (%d), got %d in %q", by, cap, n, f.Period), schedule, by)
+		r.rule(n <= limit, fmt.Sprintf("must be at most %s (%d), got %d in %q", by, limit, n, f.Period), schedule, by)
 	}
 }
 
