@@ -12,7 +12,7 @@ import (
 )
 
 //go:embed testdata/quartz.txt
-var quartz string
+var quartz string //nolint:gochecknoglobals // an embedded file
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()

@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Related are the keys that are not the autoscaler's, and that decisions need
 // all the same: what a TaskManager has, and what bounds a parallelism. They are
@@ -38,23 +41,23 @@ func Related() []string {
 // Own picks the keys of a configuration that are ours to judge: those under
 // one of the two prefixes.
 func Own(config map[string]string) map[string]string {
-	out := map[string]string{}
-	for k, v := range config {
-		if hasPrefix(k) {
-			out[k] = v
-		}
-	}
-	return out
+	return pick(config, hasPrefix)
 }
 
 // Relevant picks what decisions need of a configuration: Own, and the Related
 // keys.
 func Relevant(config map[string]string) map[string]string {
 	related := Related()
-	out := Own(config)
-	for k, v := range config {
-		if slices.Contains(related, k) {
-			out[k] = v
+	return pick(config, func(k string) bool { return hasPrefix(k) || slices.Contains(related, k) })
+}
+
+// pick walks the keys in order, although that does not matter here: workflow
+// code is checked to never depend on the order of a map.
+func pick(config map[string]string, wanted func(string) bool) map[string]string {
+	out := map[string]string{}
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		if wanted(k) {
+			out[k] = config[k]
 		}
 	}
 	return out

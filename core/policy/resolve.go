@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,8 @@ type origin struct {
 // take sorts the keys of a layer into those of the table, parameters of
 // plugins, and unknown ones. Layers come highest first.
 func (r *resolver) take(depth int, l Layer) {
-	for k, v := range l.Values {
+	for _, k := range slices.Sorted(maps.Keys(l.Values)) {
+		v := l.Values[k]
 		at, ok := known.spots[k]
 		switch {
 		case ok:
