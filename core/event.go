@@ -2,18 +2,16 @@ package core
 
 import "time"
 
-// EventKind says what an event is about.
+// EventKind says what an event is about: the four that FLIP-334 knows. Its
+// Reason tells more.
 type EventKind string
 
 // The kinds of events.
 const (
 	EventReport      EventKind = "report"      // a change of size begins
-	EventRecommended EventKind = "recommended" // a change of size that something forbids
+	EventRecommended EventKind = "recommended" // a change that is not made: something forbids it, or it is never made
 	EventIneffective EventKind = "ineffective" // a scale-up brought too little
-	EventLimited     EventKind = "limited"     // an alignment took another size
-	EventBlocked     EventKind = "blocked"     // memory, quota or an executor said no
-	EventMemory      EventKind = "memory"      // a recommendation for the memory
-	EventError       EventKind = "error"       // the job cannot be judged or changed
+	EventError       EventKind = "error"       // the job cannot be judged, or not changed as was wanted
 )
 
 // Event is something that people outside want to hear of a job, once. What it

@@ -23,7 +23,7 @@ func onChange(d core.Decision) []core.Event {
 	}
 	return []core.Event{
 		{Kind: core.EventReport, Reason: "ScalingReport", Key: "ScalingReport/1", DecisionID: d.ID, At: d.At},
-		{Kind: core.EventLimited, Reason: "ScalingLimited", Key: "ScalingLimited/1", DecisionID: d.ID, At: d.At},
+		{Kind: core.EventError, Reason: "ScalingLimited", Key: "ScalingLimited/1", DecisionID: d.ID, At: d.At},
 	}
 }
 
@@ -42,7 +42,7 @@ func TestEventsAreSentOnce(t *testing.T) {
 	w.at(90*time.Second, func() { w.set(func() { w.want = 4 }) })
 	w.stopAt(30 * time.Minute)
 	w.start(input())
-	if diff := cmp.Diff([]core.EventKind{core.EventReport, core.EventLimited}, kinds(w.reported)); diff != "" {
+	if diff := cmp.Diff([]core.EventKind{core.EventReport, core.EventError}, kinds(w.reported)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if w.decided < 25 {
@@ -61,7 +61,7 @@ func TestAReportIsOfAChangeThatBegan(t *testing.T) {
 	}
 	w.stopAt(5 * time.Minute)
 	w.start(input())
-	if diff := cmp.Diff([]core.EventKind{core.EventLimited}, kinds(w.reported)); diff != "" || w.writes != 0 {
+	if diff := cmp.Diff([]core.EventKind{core.EventError}, kinds(w.reported)); diff != "" || w.writes != 0 {
 		t.Errorf("writes %d, events (-want +got):\n%s", w.writes, diff)
 	}
 }

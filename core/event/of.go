@@ -134,7 +134,7 @@ func (m *maker) memory() {
 	for _, k := range a.Remove {
 		parts = append(parts, "take out "+k)
 	}
-	m.add(core.EventMemory, Recommendation, false, []string{ParallelismHash(m.entries()), m.graph()}, "for the new size, shown and never carried out: "+strings.Join(parts, "; "))
+	m.add(core.EventRecommended, Recommendation, false, []string{ParallelismHash(m.entries()), m.graph()}, "for the new size, shown and never carried out: "+strings.Join(parts, "; "))
 }
 
 // ineffective tells of scale-ups that brought too little.
@@ -169,7 +169,7 @@ func (m *maker) limited() {
 			fmt.Sprintf("vertex %s: expected %d, actual %d; %d to share out, upper bound %d, lower limit %d", m.name(v.ID), l.Expected, l.Actual, l.N, l.Upper, l.Lower),
 		})
 	}
-	m.each(core.EventLimited, Limited, true, texts)
+	m.each(core.EventError, Limited, true, texts)
 }
 
 // perVertex is an event of one vertex: what makes it the same, and its text.
@@ -223,7 +223,7 @@ func (m *maker) blocked() {
 			note, found = m.step(g)
 		}
 		if found {
-			m.add(core.EventBlocked, g.event, g.warning, []string{m.graph()}, string(g.reason)+after(": ", note))
+			m.add(core.EventError, g.event, g.warning, []string{m.graph()}, string(g.reason)+after(": ", note))
 		}
 	}
 }

@@ -102,7 +102,7 @@ func TestReports(t *testing.T) {
 		"window not full":    {"no evidence yet is no news", hold(core.ReasonWindowNotFull), nil},
 		"change of nothing":  {"nothing to report", change(core.ReasonOverride, vertex(source, 1, 1)), nil},
 		"unsorted":           {"entries come by id", change(core.ReasonScaleUp, vertex(sink, 1, 2), one), []string{"report ScalingReport: scale-up begins: " + entry + " " + strings.Replace(entry, source, sink, 1)}},
-		"quota, then paused": {"the pause kept nothing back", hold(core.ReasonPaused, kept(one, core.ReasonQuota)), []string{"warning blocked ResourceQuotaReached: quota-reached: vertex Source: orders (" + source + ")"}},
+		"quota, then paused": {"the pause kept nothing back", hold(core.ReasonPaused, kept(one, core.ReasonQuota)), []string{"warning error ResourceQuotaReached: quota-reached: vertex Source: orders (" + source + ")"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,12 +133,12 @@ func TestWhatElseIsTold(t *testing.T) {
 	}{
 		"ineffective":      {"told though it blocks nothing", hold(core.ReasonWithinTarget, doubt), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking disabled"}},
 		"blocks":           {"told with what follows", hold(core.ReasonIneffective, blocked), []string{"ineffective IneffectiveScaling: vertex Source: orders (" + source + "): expected gain 100.00/s, actual gain 4.13/s, blocking enabled"}},
-		"limited":          {"with all that Java tells", change(core.ReasonScaleUp, limited), []string{"warning limited ScalingLimited: vertex " + sink + ": expected 7, actual 5; 120 to share out, upper bound 6, lower limit 1"}},
-		"memory pressure":  {"a normal event, as in Java", hold(core.ReasonMemoryPressure, kept(vertex(source, 1, 2), core.ReasonMemoryPressure)), []string{"blocked MemoryPressure: memory-pressure: a note"}},
-		"quota":            {"a warning, once and not per vertex", hold(core.ReasonQuota, kept(vertex(source, 1, 2), core.ReasonQuota), kept(vertex(sink, 1, 2), core.ReasonQuota)), []string{"warning blocked ResourceQuotaReached: quota-reached: a note"}},
-		"quota as a limit": {"a step by the option counts too", change(core.ReasonScaleUp, stepped(vertex(sink, 4, 4), core.Step{By: policy.Prefix + "quota.cpu", To: 4, Note: "12 of 10 cores"})), []string{"warning blocked ResourceQuotaReached: quota-reached: vertex " + sink + ": 12 of 10 cores"}},
-		"vetoed":           {"the executor's words are in the note", hold(core.ReasonVetoed, kept(vertex(source, 1, 2), core.ReasonVetoed)), []string{"warning blocked ScalingVetoed: vetoed: a note"}},
-		"memory advice":    {"shown with the change", advice, []string{"memory Configuration recommendation: for the new size, shown and never carried out: set taskmanager.memory.process.size: 13760 kb; take out taskmanager.memory.flink.size"}},
+		"limited":          {"with all that Java tells", change(core.ReasonScaleUp, limited), []string{"warning error ScalingLimited: vertex " + sink + ": expected 7, actual 5; 120 to share out, upper bound 6, lower limit 1"}},
+		"memory pressure":  {"a normal event, as in Java", hold(core.ReasonMemoryPressure, kept(vertex(source, 1, 2), core.ReasonMemoryPressure)), []string{"error MemoryPressure: memory-pressure: a note"}},
+		"quota":            {"a warning, once and not per vertex", hold(core.ReasonQuota, kept(vertex(source, 1, 2), core.ReasonQuota), kept(vertex(sink, 1, 2), core.ReasonQuota)), []string{"warning error ResourceQuotaReached: quota-reached: a note"}},
+		"quota as a limit": {"a step by the option counts too", change(core.ReasonScaleUp, stepped(vertex(sink, 4, 4), core.Step{By: policy.Prefix + "quota.cpu", To: 4, Note: "12 of 10 cores"})), []string{"warning error ResourceQuotaReached: quota-reached: vertex " + sink + ": 12 of 10 cores"}},
+		"vetoed":           {"the executor's words are in the note", hold(core.ReasonVetoed, kept(vertex(source, 1, 2), core.ReasonVetoed)), []string{"warning error ScalingVetoed: vetoed: a note"}},
+		"memory advice":    {"shown with the change", advice, []string{"recommended Configuration recommendation: for the new size, shown and never carried out: set taskmanager.memory.process.size: 13760 kb; take out taskmanager.memory.flink.size"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -185,7 +185,7 @@ func keys(looked *int) func(document) []string {
 		var out []string
 		for _, k := range keyForm.FindAllString(d.text, -1) {
 			*looked++
-			if !known[k] && !slices.Contains(families, k) {
+			if !known[k] && !slices.ContainsFunc(families, func(f string) bool { return k == f || strings.HasPrefix(k, f+".") }) {
 				out = append(out, k+": there is no such policy key")
 			}
 		}
