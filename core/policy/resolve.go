@@ -15,7 +15,11 @@ import (
 // keys are a problem in every layer. With problems the Policy holds the
 // default for each bad key, and is not to be used.
 func Resolve(layers []Layer) (Policy, []Origin, []core.Problem) {
-	r := resolver{draft: known.defaults, bad: map[string]bool{}, given: map[string]origin{}, params: map[string]origin{}, used: map[string]bool{}}
+	keys := 0
+	for _, l := range layers {
+		keys += len(l.Values)
+	}
+	r := resolver{draft: known.defaults, bad: map[string]bool{}, given: make(map[string]origin, keys), params: map[string]origin{}, used: map[string]bool{}}
 	for i, l := range layers {
 		r.take(i, l)
 	}
