@@ -10,6 +10,9 @@ type Memory struct {
 	// LagSeen lists the sources that have ever shown a backlog, sorted: where
 	// one shows none later, that is a lost signal and not a lag of 0.
 	LagSeen []string `json:"lagSeen,omitempty"`
+	// Observed holds the true rates that sources showed while they caught up,
+	// sorted by vertex id.
+	Observed []ObservedRate `json:"observed,omitempty"`
 	// Changes holds the last changes of each vertex, sorted by vertex id.
 	Changes []VertexHistory `json:"changes,omitempty"`
 	// Restarts are the last rescales whose restart was seen, oldest first.
@@ -23,6 +26,29 @@ type Memory struct {
 	// Told are the events that were sent and must not be repeated yet, sorted by
 	// key.
 	Told []Told `json:"told,omitempty"`
+}
+
+// ObservedRate is what a source did at full load, seen while it worked off a
+// backlog, over the samples that count.
+type ObservedRate struct {
+	ID string `json:"id"`
+	// RunningSince is the attempt of the job that it was seen in: no other has
+	// the same sizes.
+	RunningSince time.Time `json:"run"`
+	// Until is the newest sample that is part of it, Samples how many have a
+	// rate. A single entry of enough samples holds beyond: then every sample that
+	// counts has that rate.
+	Until   time.Time `json:"until"`
+	Samples int       `json:"n"`
+	// Entries are oldest first; each holds from its time until the next one.
+	Entries []ObservedEntry `json:"entries"`
+}
+
+// ObservedEntry is the rate from a sample on, in records per second:
+// NotApplicable where nothing was read, Missing where nothing was observed yet.
+type ObservedEntry struct {
+	At   time.Time `json:"at"`
+	Rate Reading   `json:"rate"`
 }
 
 // DelayedEntry is one smaller size that was wanted at one time.

@@ -19,6 +19,8 @@ type Input struct {
 	Policy  policy.Policy
 	// LagSeen lists the sources that have ever shown a backlog, sorted.
 	LagSeen []string
+	// Observed is what earlier evaluations gave to be remembered.
+	Observed []core.ObservedRate
 	// Custom changes what was evaluated, nil for none.
 	Custom Evaluator
 	Now    time.Time
@@ -74,6 +76,8 @@ type Global struct {
 type Result struct {
 	Vertices []Vertex
 	Global   Global
+	// Observed is to be remembered for the next evaluation, sorted by id.
+	Observed []core.ObservedRate
 	// Backlog is true while a source has more lag than the policy's threshold:
 	// nothing goes down then.
 	Backlog bool
@@ -91,16 +95,18 @@ func (r Result) Find(id string) (Vertex, bool) {
 
 // state is an evaluation in the making.
 type state struct {
-	in      Input
-	lines   map[string]series
-	outputs map[string]int // how many vertices read from it
-	target  map[string]float64
-	catchUp map[string]float64
-	done    map[string]Vertex
-	order   []Vertex // what is done, in the order of the records' way
-	gaps    map[string]string
-	notes   map[string]string
-	backlog bool
+	in       Input
+	lines    map[string]series
+	outputs  map[string]int // how many vertices read from it
+	target   map[string]float64
+	catchUp  map[string]float64
+	done     map[string]Vertex
+	order    []Vertex // what is done, in the order of the records' way
+	gaps     map[string]string
+	notes    map[string]string
+	apart    map[string]bool // sources a part of whose lag is left out
+	backlog  bool
+	observed []core.ObservedRate
 }
 
 // Evaluate computes rates and bounds of every vertex.
@@ -108,7 +114,7 @@ func Evaluate(in Input) Result {
 	s := state{
 		in: in, lines: bySample(in.Topology, in.Samples), outputs: map[string]int{},
 		target: map[string]float64{}, catchUp: map[string]float64{}, done: map[string]Vertex{},
-		gaps: map[string]string{}, notes: map[string]string{},
+		gaps: map[string]string{}, notes: map[string]string{}, apart: map[string]bool{},
 	}
 	for _, v := range in.Topology.Vertices {
 		s.leaveOutStuck(v)
@@ -128,6 +134,8 @@ func Evaluate(in Input) Result {
 	for _, v := range in.Topology.Vertices {
 		out.Vertices = append(out.Vertices, s.done[v.ID])
 	}
+	out.Observed = s.observed
+	slices.SortFunc(out.Observed, func(a, b core.ObservedRate) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(out.Vertices, func(a, b Vertex) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }

@@ -234,21 +234,70 @@ func TestObserved(t *testing.T) {
 
 // TestObservedIsCarried: what a source showed while it lagged stands for the
 // samples in which it did not.
+// caughtUp is a source that did 1250/s and then 1000/s while it worked off a
+// lag, and has none since.
+func caughtUp(lag, back float64) core.VertexSample {
+	return core.VertexSample{ID: "s", Lag: core.Read(lag), InPerSecond: core.Read(500), BackPressure: core.Read(back)}
+}
+
 func TestObservedIsCarried(t *testing.T) {
 	t.Parallel()
-	row := func(lag, back float64) core.VertexSample {
-		return core.VertexSample{Lag: core.Read(lag), InPerSecond: core.Read(500), BackPressure: core.Read(back)}
-	}
 	var line series
+	var known core.ObservedRate
 	for i, step := range []struct {
 		v    core.VertexSample
 		want float64
-	}{{row(1e6, 600), math.NaN()}, {row(0, 0), math.NaN()}, {row(1e5, 500), 1125}, {row(0, 0), 1125}} {
-		line = append(line, point{v: step.v, ok: true})
-		got := line.observed(policy.Default())
+	}{
+		{caughtUp(1e6, 600), math.NaN()}, {caughtUp(0, 0), math.NaN()}, {caughtUp(1e5, 500), 1125}, {caughtUp(0, 0), 1125}, {caughtUp(0, 0), 1125},
+		{caughtUp(0, 0), 1125}, {caughtUp(0, 0), 1125}, {caughtUp(0, 0), 1125}, {caughtUp(0, 0), 1125}, {caughtUp(0, 0), 1125},
+	} {
+		line = append(line, point{v: step.v, ok: true, at: epoch().Add(time.Duration(i) * time.Minute)})
+		got, remember := line.observed(known, policy.Default())
 		if got != step.want && !(math.IsNaN(got) && math.IsNaN(step.want)) {
 			t.Errorf("after %d samples: %v; want %v", i+1, got, step.want)
 		}
+		if remember != nil {
+			known = *remember
+		}
+	}
+}
+
+// TestObservedOutlivesItsSamples: a window of four samples slides over ten.
+func TestObservedOutlivesItsSamples(t *testing.T) {
+	t.Parallel()
+	var all series
+	known := core.ObservedRate{ID: "s"}
+	const window = 4
+	var still core.ObservedRate
+	for i := range 80 {
+		v := caughtUp(0, 0)
+		switch i {
+		case 0:
+			v = caughtUp(1e6, 600) // 1250
+		case 1:
+			v = caughtUp(1e5, 500) // 1000
+		}
+		all = append(all, point{v: v, ok: true, at: epoch().Add(time.Duration(i) * time.Minute)})
+		rate, remember := all[max(0, len(all)-window):].observed(known, policy.Default())
+		if i >= 1 && (rate < 1000 || rate > 1250) {
+			t.Fatalf("after %d samples: %v; what was seen while it caught up is 1000 to 1250", i+1, rate)
+		}
+		if remember != nil {
+			known = *remember
+		}
+		switch {
+		case i == 60:
+			still = known
+		case i > 60 && !cmp.Equal(still, known):
+			t.Fatalf("after %d samples: %+v, was %+v; nothing is new, so nothing is to be remembered anew", i+1, known, still)
+		}
+	}
+	if len(known.Entries) != 1 {
+		t.Errorf("%+v; want one entry", known)
+	}
+	_, remember := series{point{v: caughtUp(0, 0), ok: true, at: epoch().Add(time.Hour)}}.observed(core.ObservedRate{ID: "s"}, policy.Default())
+	if remember != nil {
+		t.Errorf("in a new attempt %+v is remembered; nothing was observed in it", remember)
 	}
 }
 

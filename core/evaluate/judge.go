@@ -75,7 +75,10 @@ func (s *state) trueRate(v core.Vertex, busyMs float64) float64 {
 	p, line := s.in.Policy, s.lines[v.ID]
 	observed := math.NaN()
 	if v.IsSource() {
-		observed = line.observed(p)
+		rate, remember := line.observed(s.remembered(v.ID), p)
+		if observed = rate; remember != nil {
+			s.observed = append(s.observed, *remember)
+		}
 		if s.quirk(policy.QuirkObserved) {
 			observed = s.observedAsReleased(v.ID)
 		}

@@ -72,36 +72,6 @@ func busyRate(processed, busyMs float64) float64 {
 	return processed / float64(busyMs/1000)
 }
 
-// Observed is a source's true processing rate in one sample: what it read
-// while it had lag to work off, without the time it was held back. carried is
-// the mean of those before, which stands where the source did not lag.
-func Observed(v core.VertexSample, carried float64, p policy.Policy) float64 {
-	r, ok := v.InPerSecond.Value()
-	if !ok {
-		return math.NaN()
-	}
-	if r == 0 {
-		return math.Inf(1)
-	}
-	back := v.BackPressure.Or(1000)
-	if back >= 1000 || v.Lag.Or(0) < float64(seconds(p.ObservedLagThreshold)*r) {
-		return carried
-	}
-	return r / float64(1-float64(back/1000))
-}
-
-// observed is a source's true processing rate over the window. Each sample's
-// value is the measured one, or else the mean of those before it.
-func (s series) observed(p policy.Policy) float64 {
-	var seen []float64
-	for _, at := range s {
-		if at.ok {
-			seen = append(seen, core.Round3(Observed(at.v, mean(seen, p.ObservedMinObservations), p)))
-		}
-	}
-	return mean(seen, p.ObservedMinObservations)
-}
-
 // TrueRate chooses between the rate that busy time tells and the observed one.
 func TrueRate(busy, observed, switchThreshold float64) float64 {
 	switch {

@@ -36,6 +36,8 @@ func (s *state) leaveOutStuck(v core.Vertex) {
 		p := &line[i].v
 		p.Lag = core.Read(core.Round3(max(0, p.Lag.Or(0)-p.LagMax.Or(0))))
 	}
+	// What was observed before it was seen to be stuck was no full load.
+	s.apart[v.ID] = true
 	s.notes[v.ID] = fmt.Sprintf("%s records wait in front of one subtask that is not busy: more subtasks cannot help, they are left out", core.Decimal(core.Read(most)))
 }
 

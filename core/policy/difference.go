@@ -63,8 +63,8 @@ func evidence() []Difference {
 		},
 		{
 			Name: "observed rate", Ticket: noTicket, Quirk: QuirkObserved,
-			Java: "keeps the true rate that a source showed while it caught up as long as the job is not restarted: each sample stores the mean of those before it",
-			Ours: "recomputes it from the samples of the window: what was observed longer ago says nothing of now",
+			Java: "observes what a source does while it catches up in the stabilization too, when caches and connections are cold",
+			Ours: "observes it in the samples that count only; then carries it on alike, as long as the job is not restarted",
 		},
 		{
 			Name: "incomplete counters", Ticket: "FLINK-39925", Quirk: QuirkIncomplete,

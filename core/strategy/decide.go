@@ -93,7 +93,9 @@ type cycle struct {
 	memory core.Memory
 	book   *stabilize.Book
 	plugins
-	d core.Decision
+	// observed is what to remember of rates.
+	observed []core.ObservedRate
+	d        core.Decision
 }
 
 func (c *cycle) hold(r core.Reason, note string) {
@@ -125,6 +127,7 @@ func (c *cycle) run(problems []core.Problem) {
 	c.veto()
 	c.book.Record(c.d)
 	c.memory = c.book.Store()
+	c.memory.Observed = c.observed
 }
 
 // restart is how long a restart is taken to last, and a sentence on it where it
@@ -208,7 +211,15 @@ func (c *cycle) remember() {
 
 // evidence is what an evaluation is made of.
 func (c *cycle) evidence() evaluate.Input {
-	return evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen, Custom: c.evaluator, Now: c.ctx.Now, Past: c.window.Past}
+	return evaluate.Input{Topology: c.ctx.Topology, Samples: c.window.Samples, Policy: c.p, LagSeen: c.memory.LagSeen, Observed: c.ctx.Memory.Observed, Custom: c.evaluator, Now: c.ctx.Now, Past: c.window.Past}
+}
+
+// evaluate looks at the samples that count, and has what must be remembered of
+// them remembered.
+func (c *cycle) evaluate() evaluate.Result {
+	r := evaluate.Evaluate(c.evidence())
+	c.observed = r.Observed
+	return r
 }
 
 // job is what is known of the job as a whole.
@@ -227,7 +238,7 @@ func (c *cycle) strategy() {
 		c.notFull()
 		return
 	}
-	result := evaluate.Evaluate(c.evidence())
+	result := c.evaluate()
 	if blocked, _, note := stabilize.Pressure(result.Global.GCPressure, result.Global.HeapRatio, c.p); blocked {
 		c.show(result, core.ReasonMemoryPressure)
 		c.hold(core.ReasonMemoryPressure, note)

@@ -33,7 +33,9 @@ func TestSaturatedGoesUp(t *testing.T) {
 	if d.Verdict != core.Change || d.Reason != core.ReasonScaleUp || d.Vertices[0].To != 7 || d.ID != "7-1784550000" {
 		t.Errorf("%s %s, id %s: %s", d.Verdict, d.Reason, d.ID, d.Note)
 	}
-	want := core.Memory{LagSeen: []string{"a"}, Changes: []core.VertexHistory{
+	// It has a lag, so what it does is what it can do.
+	observed := core.ObservedRate{ID: "a", RunningSince: t0(), Until: ctx.Now, Samples: len(ctx.Window), Entries: []core.ObservedEntry{{At: ctx.Window[0].At, Rate: core.Read(1000)}}}
+	want := core.Memory{LagSeen: []string{"a"}, Observed: []core.ObservedRate{observed}, Changes: []core.VertexHistory{
 		{ID: "a", Changes: []core.Scaled{{At: ctx.Now, DecisionID: d.ID, From: 4, To: 7, TrueRate: core.Read(1000)}}},
 	}}
 	if diff := cmp.Diff(want, m); diff != "" {

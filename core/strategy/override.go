@@ -42,7 +42,7 @@ func (c *cycle) override() {
 		c.hold(core.ReasonOverrideInvalid, fmt.Sprintf("%d problem(s) in the override, the first: %s", len(problems), problems[0]))
 		return
 	}
-	c.show(evaluate.Evaluate(c.evidence()), core.ReasonOverride)
+	c.show(c.evaluate(), core.ReasonOverride)
 	if len(c.d.Vertices) == 0 {
 		c.d.Vertices = c.unseen(core.ReasonOverride)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"flinkscaler/core"
-	"flinkscaler/core/evaluate"
 	"flinkscaler/core/policy"
 	"flinkscaler/core/scale"
 )
@@ -23,7 +22,7 @@ func (c *cycle) notFull() {
 	if !c.window.Ends.IsZero() {
 		note += "; full at " + clock(c.window.Ends)
 	}
-	c.show(evaluate.Evaluate(c.evidence()), reason)
+	c.show(c.evaluate(), reason)
 	c.hold(reason, note)
 	c.lift()
 }
