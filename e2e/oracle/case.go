@@ -35,6 +35,7 @@ const (
 	TraitBounds       Trait = "bounds"        // utilization.min and .max, which the release does not know
 	TraitNoGauge      Trait = "no-gauge"      // no vertex shows numRecordsInPerSecond
 	TraitHot          Trait = "hot"           // all of a source's backlog waits in front of one subtask
+	TraitRegraph      Trait = "regraph"       // a restart comes with a smaller graph
 	TraitContention   Trait = "contention"    // more subtasks bring little or nothing
 	TraitMemory       Trait = "memory"        // memory gets short
 	TraitQuota        Trait = "quota"         // cores and memory are limited
@@ -47,7 +48,7 @@ func traits() []Trait {
 	return []Trait{
 		TraitRestarts, TraitRestarts, TraitSlowTasks, TraitUnapplied, TraitUnapplied, TraitPartial, TraitIncomplete, TraitMissing,
 		TraitLegacy, TraitNoBusy, TraitFrozen, TraitReset, TraitFinished, TraitGaps, TraitLazyLag, TraitJitter, TraitJitter, TraitZero, TraitZero,
-		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitManyVertices,
+		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitRegraph, TraitManyVertices,
 		TraitContention, TraitContention, TraitMemory, TraitQuota, TraitPeriods,
 	}
 }
@@ -121,7 +122,7 @@ func (c *Case) options(r *rand.Rand, interval time.Duration) {
 	set(1, "stabilization.interval", pick(r, []string{"0 s", cycles(0, 4)}))
 	set(0.5, "target.utilization", number(0.3, 1))
 	set(0.5, "target.utilization.boundary", number(0, 0.6))
-	set(0.85, "scale-down.interval", pick(r, []string{"0 s", "0 s", cycles(1, 4), cycles(2, 15)}))
+	set(0.85, pick(r, []string{"scale-down.interval", "scale-down.interval", "scale-down.interval", "scale-up.grace-period"}), pick(r, []string{"0 s", "0 s", cycles(1, 4), cycles(2, 15)}))
 	least := pick(r, []int{1, 1, 2, 3, 8})
 	set(0.3, "vertex.min-parallelism", fmt.Sprint(least))
 	set(0.5, "vertex.max-parallelism", fmt.Sprint(pick(r, []int{8, 12, 30, 100, 200, 400})))

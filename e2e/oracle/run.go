@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/bits"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -88,6 +89,7 @@ func Run(ctx context.Context, s Settings) (Report, error) {
 }
 
 func run(ctx context.Context, s Settings, java *Java) (Report, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // nearly all garbage is short-lived
 	report := Report{ByName: map[policy.Quirk]int{}}
 	todo := make(chan recorded, batchSize)
 	var mu sync.Mutex
@@ -224,7 +226,7 @@ func judge(c recorded) result {
 		r.differs = fmt.Sprintf("%s, cycle %d:\n    %v\n    java: full %v, %s\n    ours: %s", c.Case, k, what, c.java[k].Full, c.java[k].Note, ours.Note)
 		return r
 	}
-	r.named = c.needed(policy.AllQuirks, policy.AllQuirks)
+	r.named = c.needed(c.needed(policy.AllQuirks, policy.AllQuirks&^oftenNeeded), oftenNeeded)
 	return r
 }
 
@@ -244,6 +246,9 @@ func (c recorded) asIs() (r result, equal bool) {
 	}
 	return r, equal
 }
+
+// oftenNeeded are switches that most cases need. All others can often be taken away at once.
+const oftenNeeded = policy.QuirkAlignment | policy.QuirkScaleDownDelay | policy.QuirkNumerator | policy.QuirkWindow
 
 // needed takes those of some switches away that are not needed for the two sides to be equal. Halves are tried at once:
 // most switches make no difference to most cases.

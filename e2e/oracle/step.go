@@ -88,6 +88,19 @@ func (w *world) restart(gap int64) {
 		v.in, v.out, v.busyMs = 0, 0, 0
 	}
 	w.frozen = 0
+	if w.has(TraitRegraph) && len(w.vertices) > 1 && chance(w.r, 0.4) {
+		w.dropSink()
+	}
+}
+
+// dropSink takes the last vertex out of the graph: nothing reads from it.
+func (w *world) dropSink() {
+	last := len(w.vertices) - 1
+	gone := w.vertices[last]
+	w.vertices = w.vertices[:last]
+	for _, v := range w.vertices {
+		v.outputs = slices.DeleteFunc(v.outputs, func(e *edge) bool { return e.to == gone })
+	}
 }
 
 // troubles lets happen what is among the traits.
@@ -298,6 +311,9 @@ func (w *world) sourceMetrics(v *node, rate float64) []Metric {
 			most = v.lag // one partition makes no progress
 		}
 		ms = append(ms, metric(fmt.Sprintf("Source__%s.pendingRecords", v.short()), 0, most, v.lag/p, v.lag))
+		if v.twoLags {
+			ms = append(ms, metric(fmt.Sprintf("Source__%s.other.pendingRecords", v.short()), 0, 7, 7/p, 7))
+		}
 	}
 	for _, name := range v.partitions {
 		ms = append(ms, Metric{ID: name})

@@ -60,7 +60,8 @@ type node struct {
 	finished   bool
 	legacy     bool
 	hot        bool
-	lagFrom    int // cycle from which the backlog metric is there
+	twoLags    bool // two operators in the vertex tell a backlog
+	lagFrom    int  // cycle from which the backlog metric is there
 	lagUntil   int
 	blind      int // cycles for which a reading is missing, see blindTo
 	blindTo    Trait
@@ -243,6 +244,7 @@ func (w *world) traitsOfNodes() {
 		if !v.source() {
 			continue
 		}
+		v.twoLags = chance(r, 0.1)
 		v.hot = w.has(TraitHot) && chance(r, 0.7)
 		if w.has(TraitLegacy) && chance(r, 0.6) {
 			v.legacy = true

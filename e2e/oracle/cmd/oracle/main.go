@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"flinkscaler/core/policy"
@@ -22,7 +21,6 @@ func main() {
 	flag.IntVar(&s.Only, "only", -1, "the number of a single case to run")
 	quirks := flag.Int("trace", -1, "tell the single case cycle by cycle, with these switches on as a number: 0 for none")
 	flag.Parse()
-	debug.SetGCPercent(400) // short-lived garbage is nearly all there is
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if *quirks >= 0 && s.Only >= 0 {
