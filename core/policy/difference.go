@@ -138,6 +138,11 @@ func decisions() []Difference {
 			Ours: "holds while a rescale is under way: one decision has one effect",
 		},
 		{
+			Name: "backlog", Ticket: "FLINK-31318", Quirk: QuirkBacklog,
+			Java: "makes no vertex smaller for its own sake while a backlog is worked off, but lets it get smaller along with another that gets larger",
+			Ours: "makes nothing smaller while a backlog is worked off: the rates of such a time are not those of any other",
+		},
+		{
 			Name: "effectiveness", Ticket: "FLINK-39743", Quirk: QuirkEffect,
 			Java: "judges the newest change that was decided, carried out or not, by the rate that was planned with, at the first look, and holds a vertex for good",
 			Ours: "judges what was reached, by what that size was to bring, after as many looks as scaling.effectiveness.proofs asks for; the verdict ends by itself",

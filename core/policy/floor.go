@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,17 +64,17 @@ func parseFloors(text string) ([]Floor, error) {
 		return nil, err
 	}
 	var out []Floor
-	var problems []string
+	var problems []error
 	for _, e := range entries {
 		f, err := parseFloor(e)
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("%q: %v", e, err))
+			problems = append(problems, fmt.Errorf("%q: %w", e, err))
 			continue
 		}
 		out = append(out, f)
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("%s", strings.Join(problems, "; "))
+		return nil, errors.Join(problems...)
 	}
 	return out, nil
 }

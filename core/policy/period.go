@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -183,17 +184,17 @@ func parsePeriods(text string) ([]Period, error) {
 		return nil, err
 	}
 	var out []Period
-	var problems []string
+	var problems []error
 	for _, e := range entries {
 		p, err := ParsePeriod(e)
 		if err != nil {
-			problems = append(problems, err.Error())
+			problems = append(problems, err)
 			continue
 		}
 		out = append(out, p)
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("%s", strings.Join(problems, "; "))
+		return nil, errors.Join(problems...)
 	}
 	return out, nil
 }

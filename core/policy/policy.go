@@ -88,13 +88,15 @@ type Policy struct {
 	// Exclude holds vertex ids, sorted.
 	Exclude   []string
 	Alignment Alignment
+	// AlignOvershoot bounds an alignment, as a share of the size computed.
+	AlignOvershoot float64
 	// AlignmentPlugin is set when, and only when, Alignment is AlignCustom.
 	AlignmentPlugin *Plugin
 
-	// EffectivenessDetection blocks a scale-up after EffectivenessProofs ones
-	// in a row gained less than EffectivenessThreshold of what was expected,
-	// for EffectivenessExpiry. The threshold is checked to lie in 0 to 1 only
-	// with the detection on.
+	// EffectivenessDetection holds a vertex whose last scale-up gained less than
+	// EffectivenessThreshold of what was expected, from look to look; after
+	// EffectivenessProofs looks in a row for EffectivenessExpiry. The threshold is
+	// checked to lie in 0 to 1 only with the detection on.
 	EffectivenessDetection bool
 	EffectivenessThreshold float64
 	EffectivenessProofs    int

@@ -30,7 +30,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		ScaleDownMaxFactor: 0.6, ScaleUpMaxFactor: 100000,
 		CatchUp: 30 * time.Minute, RestartTime: 5 * time.Minute, BacklogLagThreshold: 5 * time.Minute,
 		ObservedLagThreshold: 30 * time.Second, ObservedSwitchThreshold: 0.15, ObservedMinObservations: 2,
-		BusyTimeAggregator: AggregateMax, Alignment: AlignBalanced,
+		BusyTimeAggregator: AggregateMax, Alignment: AlignBalanced, AlignOvershoot: 100000,
 		RestartTrackingLimit: 15 * time.Minute, EffectivenessThreshold: 0.1, EffectivenessProofs: 2, EffectivenessExpiry: time.Hour,
 		ObservedScalabilityMin: 3, ObservedScalabilityFloor: 0.5, GCPressureThreshold: 1, HeapUsageThreshold: 1,
 		TuningCompensation: true, TuningOverhead: 0.2, HistoryMaxCount: 3, HistoryMaxAge: 24 * time.Hour, EventInterval: 30 * time.Minute,

@@ -32,6 +32,7 @@ const (
 	QuirkRestarts
 	QuirkPressure
 	QuirkQuota
+	QuirkBacklog
 
 	quirkEnd
 )

@@ -121,8 +121,24 @@ func (r *resolver) set(x row, g origin) {
 	}
 	if err := x.set(&r.draft, g.value); err != nil {
 		r.bad[x.name] = true
-		r.problem(x.name, fmt.Sprintf("%v, got %q", err, g.value))
+		for _, text := range each(err, g.value) {
+			r.problem(x.name, text)
+		}
 	}
+}
+
+// each says what is wrong with a value. Of a list every bad entry, which its
+// error names, is a problem of its own.
+func each(err error, value string) []string {
+	many, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the list itself is meant
+	if !ok {
+		return []string{fmt.Sprintf("%v, got %q", err, value)}
+	}
+	var out []string
+	for _, e := range many.Unwrap() {
+		out = append(out, e.Error())
+	}
+	return out
 }
 
 // note adds a remark to what is shown of a key.

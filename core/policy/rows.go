@@ -103,6 +103,8 @@ func alignRows() []row {
 	}
 	return []row{
 		mode, adjust,
+		number(row{name: "scaling.parallelism-alignment.max-overshoot", def: "100000.0", ours: true, meaning: "an alignment gives at most this share more subtasks than were computed; where the next size that fits is larger, the computed one is taken: with 0.5, 7 is never taken where 4 would do"},
+			func(d *draft, f float64) { d.AlignOvershoot = f }, 0, math.MaxFloat64),
 		boolean(row{name: "scaling.align-to-slots", def: "false", ours: true, meaning: "round sizes up so that whole TaskManagers are in use"},
 			func(d *draft) *bool { return &d.AlignSlots }),
 	}
@@ -127,13 +129,13 @@ func effectRows() []row {
 	return []row{
 		boolean(row{
 			name: "scaling.effectiveness.detection.enabled", def: "false", meaning: "do not go on to scale up a vertex that gained nothing by it",
-			differs: "blocks only after scaling.effectiveness.proofs in a row and for scaling.effectiveness.expiry, where Java blocks after one and for good",
+			differs: "blocks for scaling.effectiveness.expiry once scaling.effectiveness.proofs looks in a row have shown it, where Java blocks for good after one",
 		}, func(d *draft) *bool { return &d.EffectivenessDetection }),
 		looseNumber(row{name: "scaling.effectiveness.threshold", def: "0.1", rng: "0 to 1", meaning: "a scale-up that gained less than this share of what was expected did not help; its range counts only with the detection on"},
 			func(d *draft) *float64 { return &d.EffectivenessThreshold }),
-		integer(row{name: "scaling.effectiveness.proofs", def: "2", ours: true, meaning: "how many scale-ups in a row must be seen to have not helped before the next is blocked; 1: as Java"},
+		integer(row{name: "scaling.effectiveness.proofs", def: "2", ours: true, meaning: "how many looks in a row must show that the last scale-up of a vertex did not help; until then it waits from look to look, and one look that shows it did help lets it go on"},
 			func(d *draft) *int { return &d.EffectivenessProofs }, 1),
-		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long a vertex is then not scaled up; after that it is tried again"},
+		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long a vertex is not scaled up once that is shown; after that it is tried again"},
 			func(d *draft) *time.Duration { return &d.EffectivenessExpiry }, 0, longest),
 	}
 }

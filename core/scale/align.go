@@ -65,7 +65,7 @@ func Align(s *Sizing) {
 		if !apart {
 			return
 		}
-		if to, ok := nextFit(s.To, s.alignLimit(n), n, mode == policy.AlignEvenlySpread); ok {
+		if to, ok := nextFit(s.To, s.alignLimit(n), n, mode == policy.AlignEvenlySpread); ok && !s.overshoots(to, n) {
 			s.fit(byAlignment, n, to)
 		}
 	case policy.AlignCustom:
@@ -82,6 +82,19 @@ func (s *Sizing) alignLimit(n int) int {
 		limit = min(limit, s.Vertex.Parallelism)
 	}
 	return limit
+}
+
+// overshoots is true for a size that is more above the computed one than the
+// policy allows; a step says so.
+func (s *Sizing) overshoots(to, n int) bool {
+	if float64(to) <= float64(s.To)*(1+s.Policy.AlignOvershoot) {
+		return false
+	}
+	s.Steps = append(s.Steps, core.Step{
+		By: policy.Prefix + "scaling.parallelism-alignment.max-overshoot", To: s.To,
+		Note: fmt.Sprintf("%s would take %d; %s", s.Policy.Alignment, to, share("as it is", n, s.To)),
+	})
+	return true
 }
 
 // fit takes a size that was found to fit.

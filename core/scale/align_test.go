@@ -239,3 +239,27 @@ func TestAlignerIsAskedForWhatItIsFor(t *testing.T) {
 		})
 	}
 }
+
+// TestOvershoot is BC-06: how far above the computed size an alignment may go
+// is the policy's business, and a step tells what was not taken.
+func TestOvershoot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason   string
+		most     float64
+		mode     policy.Alignment
+		to, step int
+	}{
+		{"without a limit as Java: 75 % more than was computed", 100000, policy.AlignBalanced, 7, 7},
+		{"4 of 7 have 2 at most, as 5 and 6 do", 0.5, policy.AlignBalanced, 4, 4},
+		{"exactly the limit is within", 0.75, policy.AlignEvenlySpread, 7, 7},
+		{"no more than computed", 0, policy.AlignEvenlySpread, 4, 4},
+	} {
+		p := upTo(1, 200, c.mode)
+		p.AlignOvershoot = c.most
+		d := Size(vertexOf(3, 7, 128, false), evidenceOf(1.2), p)
+		if last := d.Steps[len(d.Steps)-1]; d.To != c.to || last.To != c.step || !strings.Contains(last.Note, "of 7") {
+			t.Errorf("%s: %d, steps %+v", c.reason, d.To, d.Steps)
+		}
+	}
+}

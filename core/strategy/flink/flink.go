@@ -66,6 +66,10 @@ func (s *settling) settle() {
 		if d.Outside && limited(*d) {
 			d.Why = core.ReasonAtLimit
 		}
+	case s.job.Evidence.Backlog && !s.job.Policy.Quirks.Has(policy.QuirkBacklog):
+		// The delay neither begins nor goes on: what a vertex could do with less
+		// is not seen while it works off what is left of another time.
+		s.hold(s.rest, policy.Prefix+"backlog-processing.lag-threshold", "nothing gets smaller while a backlog is worked off", core.ReasonWithinTarget)
 	case s.evidence.Gap == core.ReasonContradiction:
 		s.hold(s.rest, "evidence without contradiction", s.evidence.Note, s.evidence.Gap)
 	case s.evidence.Gap != "":
