@@ -111,6 +111,8 @@ func (r *rig) startJob(ctx context.Context, b *testing.B, job core.JobKey) {
 	b.Helper()
 	must(b, r.StartJob(ctx, job, map[string]string{
 		"job.autoscaler.interval": interval.String(), "job.autoscaler.metrics.window": "20 s", "job.autoscaler.stabilization.interval": "1 s",
+		// Flink's meters need a minute to be right; counters are at once.
+		"job.autoscaler.metrics.busy-time.aggregator": "AVG",
 	}))
 }
 
@@ -129,6 +131,9 @@ func (r *rig) awaitCycles(ctx context.Context, b *testing.B, least int) {
 			s, err := r.status(ctx, key(i))
 			if err != nil {
 				return err.Error(), false, nil
+			}
+			if s.LastRescale != nil || s.Rescale != nil {
+				return "", false, fmt.Errorf("job %s is not idle: %+v", key(i), s.LastRescale)
 			}
 			return fmt.Sprint(s.Cycle), s.Cycle >= least, nil
 		}))
