@@ -41,6 +41,12 @@ e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (S
 	@$(ENSURE) oracle
 	@go run ./e2e/oracle/cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(CASES),-cases $(CASES))
 
+.PHONY: e2e-full
+e2e-full: e2e ## make e2e, more random jobs against the Java autoscaler, and each fuzz target for 60 s
+	$(call timed,oracle,CASES=50000 $(MAKE) --no-print-directory e2e-oracle)
+	$(call timed,properties,go test -count 1 $$(git grep -l pgregory.net/rapid -- 'core/*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -rapid.checks=5000)
+	$(call timed,fuzz,$(MAKE) --no-print-directory fuzz FUZZTIME=60s)
+
 .PHONY: e2e-needs
 e2e-needs:
 	@for t in java javac python3 mvn; do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
