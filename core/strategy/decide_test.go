@@ -115,6 +115,14 @@ func TestVetoes(t *testing.T) {
 			c.Window, p.Floors, p.Exclude = c.Window[:3], floors("12:00-13:00 = 20"), []string{"a"}
 		}, core.ReasonWindowNotFull, ""},
 		"hard limit": {"an order of the policy, not a wish of the load", func(_ *core.JobContext, p *policy.Policy) { p.HardMax = 3 }, "", "source 4 -> 3"},
+		"hard limit without evidence": {"I1: not even that makes smaller what cannot be seen", func(c *core.JobContext, p *policy.Policy) {
+			p.HardMax = 3
+			blind(c)
+		}, core.ReasonIncomplete, "records in"},
+		"floor without evidence": {"what is known to come needs none", func(c *core.JobContext, p *policy.Policy) {
+			p.HardMin = 9
+			blind(c)
+		}, "", "source 4 -> 9"},
 		"hard limit in a no-down period": {"it waits for the next allowed window", func(_ *core.JobContext, p *policy.Policy) {
 			p.HardMax, p.NoDownPeriods = 3, periods("00:00-23:59:59")
 		}, core.ReasonNoDownPeriod, "nothing gets smaller in 00:00-23:59:59"},

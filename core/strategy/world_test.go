@@ -29,10 +29,14 @@ func drawWorld(t *rapid.T) world {
 	n := rapid.IntRange(1, 6).Draw(t, "vertices")
 	for i := range n {
 		v := core.Vertex{ID: id(i), Name: "vertex " + id(i), Parallelism: rapid.IntRange(1, 60).Draw(t, "parallelism")}
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "as large as the one before") == 0 {
+			v.Parallelism = w.topology.Vertices[i-1].Parallelism
+		}
+		v.SlotGroup = rapid.SampledFrom([]string{"g", "h"}).Draw(t, "slot group")
 		v.MaxParallelism = max(v.Parallelism, rapid.SampledFrom([]int{12, 128, 720}).Draw(t, "max"))
 		for from := range i {
 			if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {
-				v.Inputs = append(v.Inputs, core.Edge{From: id(from), Ship: rapid.SampledFrom([]core.ShipStrategy{core.ShipHash, "REBALANCE"}).Draw(t, "ship")})
+				v.Inputs = append(v.Inputs, core.Edge{From: id(from), Ship: rapid.SampledFrom([]core.ShipStrategy{core.ShipHash, "REBALANCE", core.ShipForward}).Draw(t, "ship")})
 			}
 		}
 		if v.IsSource() && rapid.Bool().Draw(t, "partitioned") {
@@ -59,8 +63,16 @@ func drawPolicy(t *rapid.T) policy.Policy {
 	p.MaxParallelism = rapid.IntRange(5, 200).Draw(t, "most")
 	p.ScaleDownMaxFactor = float64(rapid.IntRange(2, 10).Draw(t, "down")) / 10
 	p.ScaleUpMaxFactor = float64(rapid.IntRange(1, 50).Draw(t, "up"))
-	p.Alignment = rapid.SampledFrom([]policy.Alignment{policy.AlignBalanced, policy.AlignEvenlySpread, policy.AlignOff}).Draw(t, "alignment")
+	p.Alignment = rapid.SampledFrom([]policy.Alignment{
+		policy.AlignBalanced, policy.AlignEvenlySpread, policy.AlignOff, policy.AlignLegacyEvenlySpread, policy.AlignLegacyMaximize,
+	}).Draw(t, "alignment")
 	p.BusyTimeAggregator = rapid.SampledFrom([]policy.Aggregator{policy.AggregateMax, policy.AggregateMin, policy.AggregateAvg}).Draw(t, "aggregator")
+	p.AlignOvershoot = rapid.SampledFrom([]float64{0, 0.5, 1e5}).Draw(t, "overshoot")
+	p.AlignSlots = rapid.Bool().Draw(t, "whole TaskManagers")
+	if rapid.IntRange(0, 2).Draw(t, "hard limits") == 0 {
+		p.HardMin = rapid.IntRange(0, 4).Draw(t, "hard least")
+		p.HardMax = rapid.IntRange(max(4, p.MinParallelism), 70).Draw(t, "hard most")
+	}
 	return p
 }
 
@@ -70,6 +82,7 @@ func (w world) context(p policy.Policy) core.JobContext {
 	running := t0()
 	first := running.Add(p.StabilizationInterval)
 	ctx := core.JobContext{Key: core.JobKey{Cluster: "c", Job: "j"}, JobID: "id", Cycle: 7, Topology: w.topology, Now: first.Add(time.Duration(n-1) * time.Minute)}
+	ctx.Config = map[string]string{"taskmanager.numberOfTaskSlots": "3"}
 	for k := range n {
 		at := first.Add(time.Duration(k) * time.Minute)
 		s := core.Sample{At: at, RunningSince: running, Clock: core.Read(float64(k+1) * 1e9)}

@@ -24,8 +24,11 @@ func Propose(j scale.Job, book *stabilize.Book, aligner scale.Aligner) []core.Ve
 		coefficient, _ := book.Coefficient(v.ID)
 		s.d = scale.SizeOf(scale.Input{Vertex: v, Evidence: s.evidence, Policy: j.Policy, Coefficient: coefficient, Aligner: aligner, Now: j.Now})
 		s.rest, _ = scale.Rest(v, j.Policy, j.Now)
-		if s.evidence.Unjudged == "" {
+		switch {
+		case s.evidence.Unjudged == "":
 			s.settle()
+		case s.d.To < s.d.From:
+			s.unknown("evidence", s.evidence.Unjudged)
 		}
 		if noDown && s.d.To < s.d.From {
 			s.hold(s.d.From, policy.Prefix+"scale-down.excluded.periods", fmt.Sprintf("nothing gets smaller in %s", period), core.ReasonNoDownPeriod)
@@ -71,11 +74,10 @@ func (s *settling) settle() {
 		// is not seen while it works off what is left of another time.
 		s.hold(s.rest, policy.Prefix+"backlog-processing.lag-threshold", "nothing gets smaller while a backlog is worked off", core.ReasonWithinTarget)
 	case s.evidence.Gap == core.ReasonContradiction:
-		s.hold(s.rest, "evidence without contradiction", s.evidence.Note, s.evidence.Gap)
+		s.unknown("evidence without contradiction", s.evidence.Gap)
 	case s.evidence.Gap != "":
-		// I1: what is not known must not make anything smaller. The delay
-		// neither begins nor goes on.
-		s.hold(s.rest, "complete evidence", s.evidence.Note, s.evidence.Gap)
+		// The delay neither begins nor goes on.
+		s.unknown("complete evidence", s.evidence.Gap)
 	case s.job.Policy.Quirks.Has(policy.QuirkScaleDownDelay):
 		s.downAsReleased()
 	default:
@@ -88,6 +90,12 @@ func (s *settling) settle() {
 // that is idle is well: there is none smaller.
 func limited(d core.VertexDecision) bool {
 	return len(d.Steps) > 0 && max(1, d.Steps[0].To) != d.From
+}
+
+// unknown lets the vertex stay because of what is not known of it (I1): not even
+// a hard limit makes it smaller then, but a floor makes it larger.
+func (s *settling) unknown(lacks string, why core.Reason) {
+	s.hold(max(s.rest, s.d.From), lacks, s.evidence.Note, why)
 }
 
 // hold lets the vertex stay, at a size that the policy may force upon it. The
