@@ -201,12 +201,13 @@ func (w *world) blindness() {
 
 func (w *world) look() Look {
 	l := Look{Now: w.now, Running: w.running, State: "RUNNING", Clock: w.clock, Fresh: true, JobManager: map[string]string{}}
-	if w.waiting() {
-		l.State = "CREATED"
-	}
 	slots := 0
 	for _, v := range w.vertices {
-		l.Vertices = append(l.Vertices, w.vertex(v))
+		x := w.vertex(v)
+		l.Vertices = append(l.Vertices, x)
+		if x.Waiting > 0 {
+			l.State = "CREATED"
+		}
 		slots = max(slots, v.parallelism)
 	}
 	l.JobManager["taskSlotsTotal"] = strconv.Itoa(slots + 4)
@@ -237,7 +238,7 @@ func (w *world) vertex(v *node) Vertex {
 		out.Inputs = append(out.Inputs, Input{ID: e.from.id, Ship: e.ship})
 	}
 	slices.SortFunc(out.Inputs, func(a, b Input) int { return strings.Compare(a.ID, b.ID) })
-	if w.waiting() {
+	if w.waiting() && !v.finished {
 		out.Waiting = 1 + w.r.IntN(v.parallelism)
 	}
 	if v.source() {
