@@ -32,8 +32,7 @@ func (j Job) held(id string) bool {
 // that is joined to none is in no set.
 func Groups(t core.Topology) [][]string {
 	root := map[string]string{}
-	var find func(string) string
-	find = func(id string) string {
+	find := func(id string) string {
 		for root[id] != "" && root[id] != id {
 			id = root[id]
 		}
