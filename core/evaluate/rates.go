@@ -27,7 +27,17 @@ func Capacity(target, catchUp, u float64, withRestart bool, p policy.Policy) flo
 	if c := seconds(p.CatchUp); withRestart && c > 0 {
 		restart = float64(target*seconds(p.RestartTime)) / c
 	}
-	return math.Floor(float64(catchUp+restart) + float64(target/u) + 0.5)
+	return toWhole(float64(catchUp+restart) + float64(target/u))
+}
+
+// toWhole rounds to a whole number, halves up, as Java does: adding a half before
+// cutting would lift the largest number below a half, and odd ones from 2^52 on.
+func toWhole(x float64) float64 {
+	down := math.Floor(x)
+	if x-down >= 0.5 {
+		return down + 1
+	}
+	return down
 }
 
 // load is busy time as a share in one sample, by the aggregator, rounded.
