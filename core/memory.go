@@ -17,6 +17,8 @@ type Memory struct {
 	Changes []VertexHistory `json:"changes,omitempty"`
 	// Restarts are the last rescales whose restart was seen, oldest first.
 	Restarts []Restart `json:"restarts,omitempty"`
+	// Spent are the rescales of the last day, oldest first.
+	Spent []Spent `json:"spent,omitempty"`
 	// Settled is the attempt of the last outcome that Changes and Restarts have
 	// taken in.
 	Settled int `json:"settled,omitempty"`
@@ -109,6 +111,14 @@ func (s Scaled) Expected() Reading {
 type Restart struct {
 	At   time.Time     `json:"at"`
 	Took time.Duration `json:"took"`
+}
+
+// Spent is a rescale that was made, as a budget counts it.
+type Spent struct {
+	At time.Time `json:"at"`
+	// Took is how long the job did not run because of it, as far as it was seen.
+	Took   time.Duration `json:"took,omitempty"`
+	Failed bool          `json:"failed,omitempty"`
 }
 
 // Doubt is a vertex whose last scale-up was seen to have brought too little.

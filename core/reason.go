@@ -30,6 +30,8 @@ const (
 	ReasonContradiction    Reason = "metrics-contradict"
 	ReasonRescaleOpen      Reason = "rescale-in-progress"
 	ReasonBackoff          Reason = "rescale-backoff"
+	ReasonBudget           Reason = "restart-budget-spent"
+	ReasonBreaker          Reason = "rescales-keep-failing"
 	ReasonManagedElsewhere Reason = "target-managed-elsewhere"
 	ReasonPolicyInvalid    Reason = "policy-invalid"
 	ReasonOverrideInvalid  Reason = "override-invalid"
@@ -89,6 +91,8 @@ func Reasons() []ReasonInfo {
 		{ReasonContradiction, "signals of a vertex contradict each other: it is busy and holds back what is before it, but its rate says that it has little to do; it gets no smaller", ""},
 		{ReasonRescaleOpen, "a rescale of this job is under way; its outcome is awaited first", ""},
 		{ReasonBackoff, "the last rescale did not succeed; the next may start at the time in the note", "see the last outcome in the history"},
+		{ReasonBudget, "the rescales of the last 24 hours have used up job.autoscaler.rescale.budget.count or job.autoscaler.rescale.budget.downtime; what would be done is only shown", "look at why the job needs so many changes; a larger budget, or an override, lets the next one through"},
+		{ReasonBreaker, "job.autoscaler.rescale.breaker.failures rescales in a row did not succeed; none is tried for job.autoscaler.rescale.breaker.reset", "see the outcomes in the history; an override is tried at once"},
 		{ReasonManagedElsewhere, "another running workflow manages the same target", "end one of the two workflows"},
 		{ReasonPolicyInvalid, "the policy has values that cannot be used; every problem is listed", "correct the policy where its origin says"},
 		{ReasonOverrideInvalid, "the override names a vertex that does not exist, or a size that Flink cannot run", "set a correct override, or clear it"},

@@ -252,7 +252,7 @@ func after(separator, text string) string {
 // by itself, and what is meant, is none.
 func Failures() []core.Reason {
 	return []core.Reason{
-		core.ReasonBackoff, core.ReasonManagedElsewhere, core.ReasonPolicyInvalid, core.ReasonOverrideInvalid, core.ReasonJobAmbiguous,
+		core.ReasonBackoff, core.ReasonBudget, core.ReasonBreaker, core.ReasonManagedElsewhere, core.ReasonPolicyInvalid, core.ReasonOverrideInvalid, core.ReasonJobAmbiguous,
 		core.ReasonMetricsFrozen, core.ReasonMetricsMissing, core.ReasonIncomplete, core.ReasonTMSilent, core.ReasonUnreachable, core.ReasonNoLeader,
 		core.ReasonUnauthorized, core.ReasonNotFlink, core.ReasonRefused, core.ReasonNotAdaptive, core.ReasonCheckpoints, core.ReasonStorage,
 		core.ReasonNoCheckpoints, core.ReasonNoSlots, core.ReasonNotReached, core.ReasonInternal,

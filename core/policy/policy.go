@@ -145,6 +145,14 @@ type Policy struct {
 	Evaluator *Plugin
 	Executors []Plugin
 
+	// BudgetCount and BudgetDowntime bound the rescales of 24 hours and the time
+	// that the job does not run by them; BreakerFailures in a row that did not
+	// succeed stop all for BreakerReset. 0 is no limit, and for the reset never.
+	BudgetCount     int
+	BudgetDowntime  time.Duration
+	BreakerFailures int
+	BreakerReset    time.Duration
+
 	// VerifyTimeout is how long a rescale may take to show its effect, Backoff
 	// the wait after one that did not succeed.
 	VerifyTimeout      time.Duration

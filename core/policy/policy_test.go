@@ -35,6 +35,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		ObservedScalabilityMin: 3, ObservedScalabilityFloor: 0.5, GCPressureThreshold: 1, HeapUsageThreshold: 1,
 		TuningCompensation: true, TuningOverhead: 0.2, HistoryMaxCount: 3, HistoryMaxAge: 24 * time.Hour, EventInterval: 30 * time.Minute,
 		Zone: time.UTC, FloorLead: 15 * time.Minute,
+		BreakerFailures: 5, BreakerReset: time.Hour,
 		VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute,
 	}
 	if diff := cmp.Diff(want, Default()); diff != "" {
@@ -101,7 +102,7 @@ func TestResolveTakesTheHighestLayerAndSaysSo(t *testing.T) {
 		"tuning": {
 			reason: "what we treat otherwise than Java is said where it matters",
 			layers: []Layer{given("job", "job.autoscaler.memory.tuning.enabled", "true")},
-			want:   Origin{Key: "job.autoscaler.memory.tuning.enabled", Value: "true", From: "job", Note: "a recommendation, never applied"},
+			want:   Origin{Key: "job.autoscaler.memory.tuning.enabled", Value: "true", From: "job", Note: "without effect: what TaskManagers need at a new size is told with every change, and never applied"},
 		},
 		"no tuning": {
 			reason: "off is off in both",

@@ -26,7 +26,8 @@ func everything() map[string]string {
 		"objective.lag": "30 s", "objective.recover-within": "9 min",
 		"vertex.partitions": "b:3,a:2", "vertex.min-parallelism": "2", "vertex.max-parallelism": "40", "vertex.hard-min-parallelism": "1", "vertex.hard-max-parallelism": "50",
 		"vertex.exclude.ids": "y;x", "scale-down.max-factor": "0.5", "scale-up.max-factor": "2",
-		"scaling.parallelism-alignment.mode": "mine", "scaling.parallelism-alignment.mode.mine.class": "C", "scaling.align-to-slots": "true", "scaling.parallelism-alignment.max-overshoot": "0.5",
+		"scaling.parallelism-alignment.mode": "mine", "scaling.parallelism-alignment.mode.mine.class": "C", "rescale.budget.count": "9", "rescale.budget.downtime": "11 min", "rescale.breaker.failures": "2", "rescale.breaker.reset": "13 min",
+		"scaling.align-to-slots": "true", "scaling.parallelism-alignment.max-overshoot": "0.5",
 		"catch-up.duration": "20 min", "backlog-processing.lag-threshold": "4 min", "restart.time": "1 min", "restart.time-tracking.enabled": "true", "restart.time-tracking.limit": "3 min",
 		"scaling.effectiveness.detection.enabled": "true", "scaling.effectiveness.threshold": "0.2", "scaling.effectiveness.proofs": "3", "scaling.effectiveness.expiry": "2 h",
 		"time-zone": "Europe/Berlin", "excluded.periods": "9:00-10:00", "scale-down.excluded.periods": "11:00-12:00;* * 3 * * ?",
@@ -71,6 +72,7 @@ func TestEveryKeyIsDecoded(t *testing.T) {
 		Evaluator: &Plugin{Name: "e", Class: "E", Params: []Param{{"class", "E"}}},
 		Executors: []Plugin{{Name: "x", Class: "X", Params: []Param{{"class", "X"}}}, {Name: "y", Class: "Y", Params: []Param{{"class", "Y"}, {"p", "1"}}}},
 
+		BudgetCount: 9, BudgetDowntime: 11 * time.Minute, BreakerFailures: 2, BreakerReset: 13 * time.Minute,
 		VerifyTimeout: 6 * time.Minute, Backoff: 7 * time.Minute, WithoutCheckpoints: true,
 	}
 	if !p.Equal(want) {

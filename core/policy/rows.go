@@ -176,7 +176,7 @@ func quotaRows() []row {
 
 func tuningRows() []row {
 	return []row{
-		boolean(row{name: "memory.tuning.enabled", def: "false", differs: "a recommendation, never applied", meaning: "say how much memory TaskManagers need at a new size"},
+		boolean(row{name: "memory.tuning.enabled", def: "false", differs: "without effect: what TaskManagers need at a new size is told with every change, and never applied", meaning: "set the memory of TaskManagers for a new size"},
 			func(d *draft) *bool { return &d.MemoryTuning }),
 		boolean(row{name: "memory.tuning.scale-down-compensation.enabled", def: "true", meaning: "recommend a larger heap when there will be fewer TaskManagers"},
 			func(d *draft) *bool { return &d.TuningCompensation }),
@@ -193,6 +193,14 @@ func rescaleRows() []row {
 			func(d *draft) *time.Duration { return &d.VerifyTimeout }, time.Second, 24*time.Hour),
 		duration(row{name: "rescale.backoff", def: "5 min", ours: true, meaning: "wait after a rescale that did not succeed, before the next one"},
 			func(d *draft) *time.Duration { return &d.Backoff }, 0, 24*time.Hour),
+		integer(row{name: "rescale.budget.count", def: "0", ours: true, meaning: "how many rescales may be made in 24 hours; once spent, only what brings a job back to objective.lag passes, and an override; 0: no limit"},
+			func(d *draft) *int { return &d.BudgetCount }, 0),
+		duration(row{name: "rescale.budget.downtime", def: "0 s", ours: true, meaning: "how long rescales may keep the job from running in 24 hours, all together; 0 s: no limit"},
+			func(d *draft) *time.Duration { return &d.BudgetDowntime }, 0, 24*time.Hour),
+		integer(row{name: "rescale.breaker.failures", def: "5", ours: true, meaning: "after so many rescales in a row that did not succeed none is tried but an override; 0: no limit"},
+			func(d *draft) *int { return &d.BreakerFailures }, 0),
+		duration(row{name: "rescale.breaker.reset", def: "1 h", ours: true, meaning: "one is tried again after this time; 0 s: never by itself"},
+			func(d *draft) *time.Duration { return &d.BreakerReset }, 0, longest),
 		boolean(row{name: "rescale.without-checkpoints", def: "false", ours: true, meaning: "allow a rescale of a job that takes no checkpoints: its state is lost by it"},
 			func(d *draft) *bool { return &d.WithoutCheckpoints }),
 	}

@@ -24,6 +24,10 @@ type Book struct {
 func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p policy.Policy) *Book {
 	b := &Book{Delays: Load(m), memory: Settle(m, last), now: now, p: p, judged: map[string]*core.Effect{}}
 	b.Delays.Retain(t)
+	if last != nil && last.Attempt != m.Settled {
+		b.memory = Spend(b.memory, *last)
+	}
+	b.memory.Spent = TrimSpent(b.memory.Spent, now)
 	if p.Quirks.Has(policy.QuirkEffect) {
 		b.memory.Changes = m.Changes
 	}

@@ -126,6 +126,27 @@ func TestVetoes(t *testing.T) {
 		"hard limit in a no-down period": {"it waits for the next allowed window", func(_ *core.JobContext, p *policy.Policy) {
 			p.HardMax, p.NoDownPeriods = 3, periods("00:00-23:59:59")
 		}, core.ReasonNoDownPeriod, "nothing gets smaller in 00:00-23:59:59"},
+		"budget spent": {"two rescales of a day are the budget", func(c *core.JobContext, p *policy.Policy) {
+			p.BudgetCount, c.Memory.Spent = 2, spent(c.Now, false, false)
+		}, core.ReasonBudget, "2 rescales in 24 hours are the budget, and 2 were made"},
+		"budget spent, late": {"250 s of lag are more than the objective allows", func(c *core.JobContext, p *policy.Policy) {
+			p.BudgetCount, c.Memory.Spent, p.ObjectiveLag = 2, spent(c.Now, false, false), 249*time.Second
+		}, "", "source 4 -> 7"},
+		"budget spent, not late": {"that is what the objective allows", func(c *core.JobContext, p *policy.Policy) {
+			p.BudgetCount, c.Memory.Spent, p.ObjectiveLag = 2, spent(c.Now, false, false), 250*time.Second
+		}, core.ReasonBudget, ""},
+		"budget spent, override": {"an order is no habit", func(c *core.JobContext, p *policy.Policy) {
+			p.BudgetCount, c.Memory.Spent, c.Override = 2, spent(c.Now, false, false), override
+		}, "", "4 -> 9"},
+		"rescales keep failing": {"five in a row", func(c *core.JobContext, _ *policy.Policy) {
+			c.Memory.Spent = spent(c.Now, true, true, true, true, true)
+		}, core.ReasonBreaker, "5 rescales in a row did not succeed"},
+		"rescales keep failing, older override": {"it was among those that failed", func(c *core.JobContext, _ *policy.Policy) {
+			c.Memory.Spent, c.Override = spent(c.Now, true, true, true, true, true), override
+		}, core.ReasonBreaker, ""},
+		"rescales keep failing, new override": {"somebody looked at it", func(c *core.JobContext, _ *policy.Policy) {
+			c.Memory.Spent, c.Override = spent(c.Now, true, true, true, true, true), &core.Override{Parallelism: 9, Since: c.Now}
+		}, "", "4 -> 9"},
 		"unknown strategy": {"never guessed", func(_ *core.JobContext, p *policy.Policy) { p.Strategy = "magic" }, core.ReasonPolicyInvalid, "magic"},
 		"excluded":         {"the only vertex is excluded", func(_ *core.JobContext, p *policy.Policy) { p.Exclude = []string{"a"} }, core.ReasonExcluded, ""},
 	}
@@ -145,6 +166,15 @@ func TestVetoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// spent are rescales, one a minute, the last a minute ago.
+func spent(now time.Time, failed ...bool) []core.Spent {
+	var out []core.Spent
+	for i, f := range failed {
+		out = append(out, core.Spent{At: now.Add(time.Duration(i-len(failed)) * time.Minute), Failed: f})
+	}
+	return out
 }
 
 // periods and floors are those of a policy that has them in a key.

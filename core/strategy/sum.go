@@ -194,6 +194,8 @@ func (c *cycle) veto() {
 	case c.excluded():
 	case !c.p.ScalingEnabled:
 		c.forbid(core.ReasonScalingDisabled, "would do: "+would)
+	case c.broken():
+	case c.spent():
 	case now.Before(c.ctx.RetryAfter) && !c.orderedSince():
 		note := "the last rescale did not succeed; the next may start at " + clock(c.ctx.RetryAfter)
 		if o := c.ctx.LastOutcome; o != nil {
