@@ -26,6 +26,8 @@ type platform struct {
 	slots int
 	// stuck keeps the job at its size whatever is wanted.
 	stuck bool
+	waits core.Waits
+	free  core.Slots
 	// errors by method name, each used once per call while set.
 	fail map[string]error
 	// lose makes the next Want take effect but lose its answer.
@@ -44,6 +46,8 @@ func newPlatform() *platform {
 	p := &platform{
 		job: core.JobRef{ID: "job-1", Name: "orders", State: core.JobRunning, FlinkVersion: "2.3.0"}, fresh: true,
 		health: core.JobHealth{Checkpointing: true, Interval: 10 * time.Second, LastCompleted: start},
+		waits:  core.Waits{Cooldown: 30 * time.Second, Stabilization: time.Minute, MaxDelay: 30 * time.Second, Settle: 10 * time.Second, ResourceWait: 5 * time.Minute},
+		free:   core.Slots{Total: 16, Free: 14},
 		fail:   map[string]error{},
 	}
 	p.status = core.JobStatus{
@@ -139,6 +143,18 @@ func (p *platform) Inspect(context.Context, core.JobRef) (core.JobHealth, error)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.health, p.error("Inspect")
+}
+
+func (p *platform) Waits(context.Context, core.JobRef) (core.Waits, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waits, p.error("Waits")
+}
+
+func (p *platform) Slots(context.Context, core.JobRef) (core.Slots, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.free, p.error("Slots")
 }
 
 // environment runs activities against a platform.

@@ -60,6 +60,17 @@ type Inspector interface {
 	// Inspect reads checkpoints and failures. A job without checkpointing is
 	// not an error.
 	Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error)
+	// Waits reads how long Flink itself waits around a rescale, by its own
+	// options. What they do not tell is Flink's default; only a job that cannot be
+	// asked is an error.
+	Waits(ctx context.Context, job core.JobRef) (core.Waits, error)
+}
+
+// Capacity tells what a job can get.
+type Capacity interface {
+	// Slots counts the slots of the job's cluster, all and free ones. A cluster
+	// that starts TaskManagers by itself says so: its free slots are no bound.
+	Slots(ctx context.Context, job core.JobRef) (core.Slots, error)
 }
 
 // EventSink tells people outside what happens to a job.
@@ -85,4 +96,5 @@ type Platform interface {
 	Meter
 	Rescaler
 	Inspector
+	Capacity
 }

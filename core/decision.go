@@ -202,6 +202,29 @@ type Outcome struct {
 	WrittenAt time.Time `json:"writtenAt,omitzero"`
 	RunningAt time.Time `json:"runningAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt"`
+	// JobID is the Flink job that was changed. Wish is what was asked of Flink
+	// for it and is in force as far as is known, the undo's where there was one;
+	// empty when nothing was written, or when it is not known what is in force.
+	JobID string       `json:"jobId,omitempty"`
+	Wish  Requirements `json:"wish,omitempty"`
+	// Cause is the reason of the decision.
+	Cause Reason `json:"cause,omitempty"`
+	// Undo is the change back, nil for none.
+	Undo *Undo `json:"undo,omitempty"`
+}
+
+// Undo is the way back to the size before a change that went wrong: a decision
+// of its own, linked to the first by being part of its outcome.
+type Undo struct {
+	DecisionID string `json:"decision"`
+	// Cause says what went wrong, with a sentence.
+	Cause Reason `json:"cause"`
+	Note  string `json:"note,omitempty"`
+	// Kind is how the undo itself ended, Reason and Got what Flink shows.
+	Kind      OutcomeKind  `json:"kind"`
+	Reason    Reason       `json:"reason,omitempty"`
+	Got       []VertexSize `json:"got,omitempty"`
+	WrittenAt time.Time    `json:"writtenAt,omitzero"`
 }
 
 // JobContext is all that a strategy may know of a job (FLIP-334): who it is,

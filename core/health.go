@@ -31,7 +31,7 @@ func HealthOf(c JobContext, d Decision) Health {
 		return Watching
 	}
 	switch d.Reason {
-	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonWithinTarget, ReasonAtLimit, ReasonStabilizing,
+	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonUndo, ReasonWithinTarget, ReasonAtLimit, ReasonFailedBefore, ReasonStabilizing,
 		ReasonWindowNotFull, ReasonDownDelayed, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
 		ReasonExcludedPeriod, ReasonNoDownPeriod,
 		// It runs again: every rescale and recovery ends like that.

@@ -1,6 +1,11 @@
 package core
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // JobState is a job's state in Flink's words.
 type JobState string
@@ -111,6 +116,65 @@ func (r Requirements) Want(sizes []VertexSize) Requirements {
 	return out
 }
 
+// Of gives the bounds of a vertex.
+func (r Requirements) Of(id string) (Bounds, bool) {
+	i, ok := slices.BinarySearchFunc(r, id, func(b Bounds, id string) int { return strings.Compare(b.ID, id) })
+	if !ok {
+		return Bounds{}, false
+	}
+	return r[i], true
+}
+
+// Against gives the bounds that are not those of a job that runs at what is
+// wanted of it, at least 1 and at most the size now: nearly always none.
+func (r Requirements) Against(sizes []VertexSize) Requirements {
+	var out Requirements
+	for _, b := range r {
+		if p, ok := FindSize(sizes, b.ID); !ok || b != (Bounds{b.ID, 1, p}) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Beside undoes Against: the complete list, where odd are the bounds that are
+// not plain.
+func Beside(odd Requirements, sizes []VertexSize) Requirements {
+	out := make(Requirements, 0, len(sizes))
+	for _, v := range sizes {
+		b, ok := odd.Of(v.ID)
+		if !ok {
+			b = Bounds{v.ID, 1, v.Parallelism}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// Difference says in a few words how two lists differ, for people: what was,
+// what is.
+func (r Requirements) Difference(now Requirements, title func(id string) string) string {
+	var parts []string
+	for _, b := range now {
+		was, ok := r.Of(b.ID)
+		switch {
+		case !ok:
+			parts = append(parts, title(b.ID)+" is new")
+		case was.Upper != b.Upper:
+			parts = append(parts, fmt.Sprintf("%s %d -> %d", title(b.ID), was.Upper, b.Upper))
+		case was.Lower != b.Lower:
+			parts = append(parts, fmt.Sprintf("%s at least %d -> at least %d", title(b.ID), was.Lower, b.Lower))
+		}
+	}
+	if n := len(parts) - mostNamed; n > 0 {
+		parts = append(parts[:mostNamed], fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mostNamed bounds the vertices that a sentence names.
+const mostNamed = 3
+
 // JobHealth is what decides whether a job may be restarted now.
 type JobHealth struct {
 	// Checkpointing is false when the job takes none.
@@ -128,4 +192,47 @@ type JobHealth struct {
 	// LastError is when the job's newest failure happened, with its text.
 	LastError     time.Time `json:"lastError,omitzero"`
 	LastErrorNote string    `json:"lastErrorNote,omitempty"`
+	// Errors are when the last few failures happened, newest first. Flink counts
+	// no rescale among them, and forgets old ones.
+	Errors []time.Time `json:"errors,omitempty"`
 }
+
+// ErrorsSince counts the failures known that happened after a moment.
+func (h JobHealth) ErrorsSince(at time.Time) int {
+	n := 0
+	for _, e := range h.Errors {
+		if e.After(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// Slots are those of a cluster at one moment.
+type Slots struct {
+	Total int `json:"total"`
+	Free  int `json:"free"`
+	// Elastic is true where the cluster starts TaskManagers by itself: no free
+	// slot then says nothing of what can be had.
+	Elastic bool `json:"elastic,omitempty"`
+}
+
+// Waits is how long Flink itself waits around a rescale in place, by its own
+// options.
+type Waits struct {
+	// Cooldown is the pause after a (re)start of the job.
+	Cooldown time.Duration `json:"cooldown"`
+	// Stabilization is how long fewer slots than wanted are put up with before
+	// the job goes on with those.
+	Stabilization time.Duration `json:"stabilization"`
+	// MaxDelay is how long a rescale waits for a checkpoint at most.
+	MaxDelay time.Duration `json:"maxDelay"`
+	// Settle is how long a job that was stopped waits for more slots than it
+	// has, ResourceWait how long for as few as it must have.
+	Settle       time.Duration `json:"settle"`
+	ResourceWait time.Duration `json:"resourceWait"`
+}
+
+// Total is the longest that a rescale takes for waiting alone, as long as the
+// slots that the job must have are there.
+func (w Waits) Total() time.Duration { return w.Cooldown + w.Stabilization + w.MaxDelay + w.Settle }

@@ -9,6 +9,7 @@ const (
 	ReasonScaleUp   Reason = "scale-up"
 	ReasonScaleDown Reason = "scale-down"
 	ReasonOverride  Reason = "override"
+	ReasonUndo      Reason = "undo"
 )
 
 // Reasons of a hold.
@@ -57,6 +58,13 @@ const (
 	ReasonNoSlots          Reason = "no-slots"
 	ReasonNotReached       Reason = "size-not-reached"
 	ReasonVertexChanged    Reason = "vertices-changed"
+	ReasonForeignWriter    Reason = "foreign-writer"
+	ReasonForward          Reason = "forward-edge"
+	ReasonDegraded         Reason = "degraded"
+	ReasonFailedBefore     Reason = "size-failed-before"
+	ReasonJobFailing       Reason = "job-failing"
+	ReasonRestartLoop      Reason = "restart-loop"
+	ReasonBelowBefore      Reason = "below-size-before"
 	ReasonInternal         Reason = "internal-error"
 )
 
@@ -74,6 +82,7 @@ func Reasons() []ReasonInfo {
 		{ReasonScaleUp, "at least one vertex cannot keep up within its utilization and gets more subtasks", ""},
 		{ReasonScaleDown, "vertices do well below their utilization for long enough and get fewer subtasks", ""},
 		{ReasonOverride, "an operator's override is in force: a change where it differs from what runs, else a hold", ""},
+		{ReasonUndo, "the job does not run well since the last change of its size: the size before it is asked for again", "see the last outcome in the history, and the JobManager's log"},
 		{ReasonWithinTarget, "every vertex works within its utilization bounds", ""},
 		{ReasonAtLimit, "a change is wanted but a limit (partitions, max parallelism, policy) leaves the size as it is", "raise the limit named in the note, if that is meant"},
 		{ReasonStabilizing, "the job (re)started less than job.autoscaler.stabilization.interval ago", ""},
@@ -118,6 +127,13 @@ func Reasons() []ReasonInfo {
 		{ReasonNoSlots, "the cluster has not enough slots for the wanted size", "add TaskManagers"},
 		{ReasonNotReached, "the job did not come to the wanted size in time", "see the note, and the JobManager's log"},
 		{ReasonVertexChanged, "the job's vertices are no longer those that the decision was made for", ""},
+		{ReasonForeignWriter, "the resource requirements in force are not those that flinkscaler wrote: a person or another program changed them; they are not fought", "find who wrote them (Flink's UI, HPA, KEDA, another autoscaler); evaluate-now, resume or an override takes the job over again, and so does job.autoscaler.rescale.foreign-writer.accept-after"},
+		{ReasonForward, "vertices that a FORWARD edge joins would get unequal sizes, which breaks the edge", "give the joined vertices one size"},
+		{ReasonDegraded, "the job runs at fewer subtasks than are wanted of Flink and than it ran at: slots were lost; no size is learned from that", "bring the slots back: Flink then goes up by itself; an override makes another size the wanted one"},
+		{ReasonFailedBefore, "a wanted size is one at which the job failed not long ago; a size on the safe side of it is taken until that is forgotten", "look at the outcome that is named in the history; the note says when it is forgotten"},
+		{ReasonJobFailing, "the job fails again and again since its size was changed; Flink's words are in the note", "see the note, and the JobManager's log"},
+		{ReasonRestartLoop, "the job restarts again and again since its size was changed", "see the JobManager's log: mostly slots come and go"},
+		{ReasonBelowBefore, "after the change the job runs at less than before it", "see whether TaskManagers were lost"},
 		{ReasonInternal, "a fault of flinkscaler itself; the job is left as it is", "report it with the note"},
 	}
 }

@@ -60,6 +60,11 @@ type Sample struct {
 	Note     string         `json:"note,omitempty"`
 	Vertices []VertexSample `json:"v,omitempty"`
 	Global   GlobalSample   `json:"g"`
+	// Asked is true when the resource requirements in force were read; Wanted
+	// then holds those that are not "at least 1, at most the size now", sorted by
+	// id: nearly always none.
+	Asked  bool         `json:"asked,omitempty"`
+	Wanted Requirements `json:"wanted,omitempty"`
 }
 
 // Vertex gives the vertex' part of the sample.

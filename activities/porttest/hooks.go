@@ -73,6 +73,8 @@ func broken(t *testing.T, h *Harness) {
 		"status":  func() error { _, err := h.Platform.Status(t.Context(), ref); return err },
 		"wanted":  func() error { _, err := h.Platform.Wanted(t.Context(), ref); return err },
 		"inspect": func() error { _, err := h.Platform.Inspect(t.Context(), ref); return err },
+		"waits":   func() error { _, err := h.Platform.Waits(t.Context(), ref); return err },
+		"slots":   func() error { _, err := h.Platform.Slots(t.Context(), ref); return err },
 	} {
 		err := call()
 		if !errors.Is(err, core.ErrUnreachable) && !errors.Is(err, core.ErrNoLeader) {

@@ -19,6 +19,7 @@ func Run(t *testing.T, h Harness) {
 	t.Run("measure", func(t *testing.T) { measuring(t, &h) })
 	t.Run("requirements", func(t *testing.T) { requirements(t, &h) })
 	t.Run("inspect", func(t *testing.T) { inspecting(t, &h) })
+	t.Run("waits and slots", func(t *testing.T) { capacity(t, &h) })
 	t.Run("cancelled", func(t *testing.T) { cancelled(t, &h) })
 	t.Run("hooks", func(t *testing.T) { hooks(t, &h) })
 }
@@ -86,6 +87,46 @@ func inspecting(t *testing.T, h *Harness) {
 	wantError(t, "inspect a job that was never there", err, core.ErrNotFound)
 }
 
+// capacity: what a rescale waits for and what it can get is known, and the slots
+// that a job takes are not free.
+func capacity(t *testing.T, h *Harness) {
+	ref := h.locate(t)
+	w, err := h.Platform.Waits(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("waits: %v", err)
+	}
+	for name, d := range map[string]time.Duration{"cooldown": w.Cooldown, "stabilization": w.Stabilization, "max delay": w.MaxDelay, "settle": w.Settle} {
+		if d < 0 || d > 24*time.Hour {
+			t.Errorf("%s of %s: %+v", name, d, w)
+		}
+	}
+	if w.ResourceWait <= 0 {
+		t.Errorf("no wait for resources: %+v", w)
+	}
+	_, err = h.Platform.Waits(t.Context(), h.gone(t))
+	wantError(t, "waits of a job that was never there", err, core.ErrNotFound)
+	var before core.Slots
+	h.await(t, "a free slot beside those of the job", func() bool {
+		before, err = h.Platform.Slots(t.Context(), ref)
+		return err == nil && before.Free >= 1
+	})
+	if before.Total <= before.Free || before.Elastic {
+		t.Errorf("slots of a running job on a fixed cluster: %+v", before)
+	}
+	bounds, err := h.Platform.Wanted(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("wanted: %v", err)
+	}
+	slow := vertex(t, h.running(t, ref, nil).Topology, h.Slow)
+	h.want(t, ref, edited(bounds, slow.ID, func(b *core.Bounds) { b.Upper = slow.Parallelism + 1 }))
+	h.await(t, "one free slot less", func() bool {
+		now, err := h.Platform.Slots(t.Context(), ref)
+		return err == nil && now.Total == before.Total && now.Free == before.Free-1
+	})
+	h.want(t, ref, bounds)
+	h.running(t, ref, func(s core.JobStatus) bool { return vertex(t, s.Topology, h.Slow).Parallelism == slow.Parallelism })
+}
+
 // quick is how soon a call must return once its ctx has ended.
 const quick = 2 * time.Second
 
@@ -104,6 +145,8 @@ func cancelled(t *testing.T, h *Harness) {
 		"wanted":  func() error { _, err := h.Platform.Wanted(ctx, ref); return err },
 		"want":    func() error { return h.Platform.Want(ctx, ref, wanted) },
 		"inspect": func() error { _, err := h.Platform.Inspect(ctx, ref); return err },
+		"waits":   func() error { _, err := h.Platform.Waits(ctx, ref); return err },
+		"slots":   func() error { _, err := h.Platform.Slots(ctx, ref); return err },
 	} {
 		began := time.Now()
 		err := call()

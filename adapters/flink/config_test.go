@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -321,8 +322,9 @@ func TestInspect(t *testing.T) {
 	want := core.JobHealth{
 		Checkpointing: true, Interval: 5 * time.Second, LastCompleted: time.UnixMilli(1000).UTC(), LastFailed: time.UnixMilli(2000).UTC(),
 		FailureNote: "disk full", SavepointInProgress: true, LastError: time.UnixMilli(5000).UTC(), LastErrorNote: "TaskManager was killed",
+		Errors: []time.Time{time.UnixMilli(5000).UTC(), time.UnixMilli(4000).UTC()},
 	}
-	if err != nil || got != want {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %+v, want %+v", err, got, want)
 	}
 	// A job without checkpointing is no error, and its failures still count.

@@ -13,8 +13,9 @@ import (
 // maxNote bounds the text of a failure: history keeps it.
 const maxNote = 300
 
-// someExceptions is enough to find the newest; stack traces are long.
-const someExceptions = "/exceptions?maxExceptions=3"
+// someExceptions is enough to find the newest and to see a row of them; stack
+// traces are long.
+const someExceptions = "/exceptions?maxExceptions=6"
 
 // Inspect reads checkpoints and failures.
 func (c *Cluster) Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error) {
@@ -125,7 +126,11 @@ func decodeExceptions(b []byte, h *core.JobHealth) error {
 		if e.At >= newest.At {
 			newest = e
 		}
+		if e.At > 0 {
+			h.Errors = append(h.Errors, millis(e.At))
+		}
 	}
+	slices.SortFunc(h.Errors, func(a, b time.Time) int { return b.Compare(a) })
 	if newest.At <= 0 {
 		return nil
 	}

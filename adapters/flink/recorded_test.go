@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -306,13 +307,13 @@ func TestRecordedHealth(t *testing.T) {
 				t.Fatalf("%s %s: %v", version, file, err)
 			}
 		}
-		if !h.Checkpointing || h.Interval != 5*time.Second || h.LastError.IsZero() || h.LastErrorNote == "" {
+		if !h.Checkpointing || h.Interval != 5*time.Second || h.LastError.IsZero() || h.LastErrorNote == "" || len(h.Errors) == 0 || !h.Errors[0].Equal(h.LastError) {
 			t.Errorf("%s: %+v", version, h)
 		}
 		var never core.JobHealth
 		err := errors.Join(decodeExceptions(recorded(t, version, "exceptions-none.200.json"), &never),
 			decodeCheckpointing(recorded(t, version, "no-checkpoints-config.200.json"), &never))
-		if err != nil || never != (core.JobHealth{}) {
+		if err != nil || !reflect.DeepEqual(never, core.JobHealth{}) {
 			t.Errorf("%s: without checkpoints and failures: %v, %+v", version, err, never)
 		}
 	}

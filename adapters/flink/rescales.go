@@ -42,6 +42,8 @@ type RescaleTimings struct {
 	MaxDelay time.Duration
 	// ResourceWait is how long a restarted job waits for slots before it fails.
 	ResourceWait time.Duration
+	// Settle is how long a restarted job waits for more slots than it has.
+	Settle time.Duration
 }
 
 // RescaleTimings reads the scheduler's effective waiting times: the only place
@@ -82,6 +84,7 @@ func decodeTimings(b []byte) (RescaleTimings, error) {
 		Stabilization number  `json:"executingResourceStabilizationTimeoutInMillis"`
 		MaxDelay      number  `json:"maximumDelayForTriggeringRescaleInMillis"`
 		ResourceWait  number  `json:"submissionResourceWaitTimeoutInMillis"`
+		Settle        number  `json:"submissionResourceStabilizationTimeoutInMillis"`
 	}](b)
 	if err != nil {
 		return RescaleTimings{}, err
@@ -91,7 +94,7 @@ func decodeTimings(b []byte) (RescaleTimings, error) {
 	}
 	return RescaleTimings{
 		Cooldown: body.Cooldown.millis(), Stabilization: body.Stabilization.millis(),
-		MaxDelay: body.MaxDelay.millis(), ResourceWait: body.ResourceWait.millis(),
+		MaxDelay: body.MaxDelay.millis(), ResourceWait: body.ResourceWait.millis(), Settle: body.Settle.millis(),
 	}, nil
 }
 
