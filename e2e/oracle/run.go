@@ -22,7 +22,7 @@ const DefaultSeed = 1
 const LeastCases = 5000
 
 // batchSize is how many jobs live side by side: one line to the JVM carries a cycle of each.
-const batchSize = 64
+const batchSize = 32
 
 // shownDifferences bounds the report.
 const shownDifferences = 20
@@ -89,7 +89,7 @@ func Run(ctx context.Context, s Settings) (Report, error) {
 }
 
 func run(ctx context.Context, s Settings, java *Java) (Report, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // nearly all garbage is short-lived
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // nearly all garbage is short-lived
 	report := Report{ByName: map[policy.Quirk]int{}}
 	todo := make(chan recorded, batchSize)
 	var mu sync.Mutex
