@@ -34,11 +34,14 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	return out, nil
 }
 
+// LayerSet is the name of the layer that the message set-policy makes.
+const LayerSet = "set-policy"
+
 // Layers names the policy's layers, highest first. Of the job's configuration
 // only what is ours to judge belongs to it.
 func Layers(set, input, config, cluster map[string]string) []policy.Layer {
 	return []policy.Layer{
-		{Name: "set-policy", Values: set},
+		{Name: LayerSet, Values: set},
 		{Name: "input", Values: input},
 		{Name: "job configuration", Values: policy.Own(config)},
 		{Name: "cluster default", Values: cluster},

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"flinkscaler/core/policy"
 	"flinkscaler/core/spec"
+	"flinkscaler/workflows"
 )
 
 const completeTimeout = 2 * time.Second
@@ -58,22 +60,11 @@ func (a *app) jobsToComplete(cmd *cobra.Command) []managed {
 // completeVertices offers "NAME=" for the vertices of the job.
 func (a *app) completeVertices(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	none := cobra.ShellCompDirectiveNoFileComp
-	if len(args) == 0 || strings.Contains(begun, "=") {
+	if strings.Contains(begun, "=") {
 		return nil, none
 	}
-	key, err := parseJob(args[0])
-	if err != nil {
-		return nil, none
-	}
-	a.timeout = completeTimeout
-	ctx := contextOf(cmd)
-	s, err := a.connect(ctx)
-	if err != nil {
-		return nil, none
-	}
-	defer s.srv.Close()
-	st, err := s.status(ctx, spec.ID(key))
-	if err != nil {
+	st, ok := a.statusToComplete(cmd, args)
+	if !ok {
 		return nil, none
 	}
 	var out []cobra.Completion
@@ -81,6 +72,55 @@ func (a *app) completeVertices(cmd *cobra.Command, args []string, begun string) 
 		out = append(out, v.Name+"=")
 	}
 	return out, none | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeKeys offers "key=" for all policy keys, without their prefix.
+func completeKeys(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	none := cobra.ShellCompDirectiveNoFileComp
+	if strings.Contains(begun, "=") {
+		return nil, none
+	}
+	var out []cobra.Completion
+	for _, k := range policy.Keys() {
+		if k.Ignored == "" && !strings.HasSuffix(k.Key, "...") {
+			out = append(out, strings.TrimPrefix(k.Key, policy.Prefix)+"=")
+		}
+	}
+	return out, none | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeSetKeys offers the keys that were set by message.
+func (a *app) completeSetKeys(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	none := cobra.ShellCompDirectiveNoFileComp
+	st, ok := a.statusToComplete(cmd, args)
+	if !ok {
+		return nil, none
+	}
+	var out []cobra.Completion
+	for _, k := range st.Set {
+		out = append(out, strings.TrimPrefix(k.Key, policy.Prefix))
+	}
+	return out, none
+}
+
+// statusToComplete asks the job of the command line, quickly.
+func (a *app) statusToComplete(cmd *cobra.Command, args []string) (workflows.Status, bool) {
+	if len(args) == 0 {
+		return workflows.Status{}, false
+	}
+	key, err := parseJob(args[0])
+	if err != nil {
+		return workflows.Status{}, false
+	}
+	a.timeout = completeTimeout
+	ctx := contextOf(cmd)
+	s, err := a.connect(ctx)
+	if err != nil {
+		return workflows.Status{}, false
+	}
+	defer s.srv.Close()
+	st, err := s.status(ctx, spec.ID(key))
+	return st, err == nil
 }
 
 func contextOf(cmd *cobra.Command) context.Context {

@@ -55,6 +55,8 @@ func newFake() *fakeServer {
 	payments.Job, payments.State, payments.Reason = "payments", workflows.Blocked, core.ReasonStorage
 	payments.Since, payments.Lag, payments.LagSeconds = ago(5*time.Minute), core.Absent(core.Stale), core.Reading{}
 	payments.Note = "the checkpoint storage does not answer"
+	set := []workflows.SetKey{{Key: "job.autoscaler.vertex.max-parallelism", Value: "40", By: "ann", Reason: "sale", Since: ago(30 * time.Minute), Until: fakeNow().Add(time.Hour)}}
+	payments.Set = set
 	f.add("dev/payments", payments)
 	clicks := orders()
 	clicks.Cluster, clicks.Job = "prod-eu", "clicks"
@@ -91,12 +93,17 @@ func (f *fakeServer) add(job string, s workflows.Status) {
 		policy: workflows.Policy{Keys: []policy.Origin{
 			{Key: "job.autoscaler.interval", Value: "60 s", From: policy.BuiltIn},
 			{Key: "job.autoscaler.metrics.window", Value: "5 min", From: "input"},
+			{Key: "job.autoscaler.vertex.max-parallelism", Value: "40", From: "set-policy", Note: "set by ann (sale)"},
 			{Key: "job.autoscaler.scale-down.interval", Value: "2 h", From: "cluster default", As: "kubernetes.operator.job.autoscaler.scale-up.grace-period"},
 		}},
 		history: workflows.History{
 			Decisions: []workflows.Record{
 				{ID: "1-1", At: ago(time.Hour), LastAt: ago(40 * time.Minute), Count: 20, Verdict: core.Hold, Reason: core.ReasonWindowNotFull, Note: "12 of 15 min are there"},
 				{ID: "21-1", At: ago(39 * time.Minute), LastAt: ago(39 * time.Minute), Count: 1, Verdict: core.Change, Reason: core.ReasonScaleUp, Note: "Enrich cannot keep up"},
+			},
+			Orders: []workflows.Order{
+				{Message: workflows.MsgPause, By: "ann", Reason: "release", At: ago(50 * time.Minute), Until: ago(40 * time.Minute), Did: "paused until 2026-11-30T07:20:00Z", Ended: "resumed by bob", EndedAt: ago(45 * time.Minute)},
+				{Message: workflows.MsgSetPolicy, By: "ann", Reason: "sale", At: ago(30 * time.Minute), Until: fakeNow().Add(time.Hour), Did: "policy is set: job.autoscaler.vertex.max-parallelism 200 -> 40 (set-policy)"},
 			},
 			Rescales: []core.Outcome{{
 				Kind: core.Applied, Attempt: 1, From: []core.VertexSize{{ID: mapID, Parallelism: 2}}, Wanted: []core.VertexSize{{ID: mapID, Parallelism: 4}}, Got: []core.VertexSize{{ID: mapID, Parallelism: 4}},

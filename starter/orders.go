@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
 	"flinkscaler/core/spec"
+	"flinkscaler/internal/flags"
 	"flinkscaler/starter/view"
 	"flinkscaler/workflows"
 )
@@ -24,10 +27,11 @@ type orderFlags struct {
 	period         period
 	parallelism    int
 	vertices       []string
+	policy, remove []string
 }
 
 func newOrders(a *app) []*cobra.Command {
-	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newEvaluateNow(a)}
+	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newSetPolicy(a), newEvaluateNow(a)}
 }
 
 func newPause(a *app) *cobra.Command {
@@ -69,6 +73,20 @@ func newClearOverride(a *app) *cobra.Command {
 	})
 }
 
+func newSetPolicy(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgSetPolicy, &cobra.Command{
+		Use: "set-policy JOB (--policy KEY=VALUE | --remove KEY) ...", Short: "Set policy keys of a running job, or take such settings back",
+		Long: `Set policy keys of a running job above what its input, its own configuration and
+the cluster's default say, for good or for a time. Keys that are not named stay as
+they are. --remove takes a key back that was set like this: what the other layers
+say holds again. All is checked together, with every problem at once; with any,
+nothing changes. The answer says what is in force otherwise than before.`,
+		Example: `  flinkscaler set-policy dev/orders --policy vertex.max-parallelism=40 --reason "sale"
+  flinkscaler set-policy dev/orders --policy scaling.enabled=false --for 2h
+  flinkscaler set-policy dev/orders --remove vertex.max-parallelism`,
+	})
+}
+
 func newEvaluateNow(a *app) *cobra.Command {
 	return a.orderCommand(workflows.MsgEvaluateNow, &cobra.Command{
 		Use: "evaluate-now JOB", Short: "Look and decide now instead of at the next cycle",
@@ -81,18 +99,25 @@ func newEvaluateNow(a *app) *cobra.Command {
 func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
 	var f orderFlags
 	cmd.GroupID, cmd.Args, cmd.ValidArgsFunction = groupOrder, oneJob, a.completeJobs
-	flags := cmd.Flags()
-	flags.StringVar(&f.by, "by", a.user(), "who orders it")
-	flags.StringVar(&f.reason, "reason", "", "why, for those who look later")
-	flags.StringVar(&f.id, "id", "", "id of the order: a repeated id has one effect")
-	flags.BoolVar(&f.signal, "signal", false, "leave the order with the server and do not wait for an answer")
-	if name == workflows.MsgPause || name == workflows.MsgOverride {
-		flags.Var(&f.period, "for", "how long, such as 2h, 30m or \"30 min\"")
+	set := cmd.Flags()
+	set.StringVar(&f.by, "by", a.user(), "who orders it")
+	set.StringVar(&f.reason, "reason", "", "why, for those who look later")
+	set.StringVar(&f.id, "id", "", "id of the order: a repeated id has one effect")
+	set.BoolVar(&f.signal, "signal", false, "leave the order with the server and do not wait for an answer")
+	switch name {
+	case workflows.MsgPause, workflows.MsgOverride, workflows.MsgSetPolicy:
+		set.Var(&f.period, "for", "how long, such as 2h, 30m or \"30 min\"")
 	}
 	if name == workflows.MsgOverride {
-		flags.IntVar(&f.parallelism, "parallelism", 0, "parallelism of all vertices")
-		flags.StringArrayVar(&f.vertices, "vertex", nil, "NAME=N or ID=N, parallelism of one vertex; repeat for more")
+		set.IntVar(&f.parallelism, "parallelism", 0, "parallelism of all vertices")
+		set.StringArrayVar(&f.vertices, "vertex", nil, "NAME=N or ID=N, parallelism of one vertex; repeat for more")
 		_ = cmd.RegisterFlagCompletionFunc("vertex", a.completeVertices)
+	}
+	if name == workflows.MsgSetPolicy {
+		set.StringArrayVar(&f.policy, "policy", nil, "KEY=VALUE, a policy key; repeat for more")
+		set.StringArrayVar(&f.remove, "remove", nil, "KEY to take back; repeat for more")
+		_ = cmd.RegisterFlagCompletionFunc("policy", completeKeys)
+		_ = cmd.RegisterFlagCompletionFunc("remove", a.completeSetKeys)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		payload, err := f.payload(name, cmd.Flags().Changed("parallelism"))
@@ -130,10 +155,45 @@ func (f orderFlags) payload(name string, all bool) (map[string]any, error) {
 	if f.period > 0 {
 		out["for"] = policy.FormatDuration(time.Duration(f.period))
 	}
-	if name != workflows.MsgOverride {
-		return out, nil
+	switch name {
+	case workflows.MsgOverride:
+		return out, f.sizes(out, all)
+	case workflows.MsgSetPolicy:
+		return out, f.keys(out)
 	}
-	return out, f.sizes(out, all)
+	return out, nil
+}
+
+// keys adds what is set and what is taken back.
+func (f orderFlags) keys(out map[string]any) error {
+	given, problems := flags.Policy(f.policy)
+	edits := make(map[string]any, len(given)+len(f.remove))
+	for k, v := range given {
+		edits[k] = v
+	}
+	for _, k := range f.remove {
+		key := flags.FullKey(strings.TrimSpace(k))
+		if _, twice := edits[key]; twice {
+			problems = append(problems, fmt.Sprintf("--remove %q: is given twice", k))
+			continue
+		}
+		edits[key] = nil
+	}
+	for _, k := range slices.Sorted(maps.Keys(edits)) {
+		if !policy.Known(k) {
+			problems = append(problems, fmt.Sprintf("%q: no such policy key", k))
+		}
+	}
+	if len(problems) == 0 && len(edits) == 0 {
+		return usage("give at least one of --policy KEY=VALUE and --remove KEY", "Such as: flinkscaler set-policy dev/orders --policy vertex.max-parallelism=40")
+	}
+	if len(problems) > 0 {
+		bad := usage("the policy cannot be used", "All keys: flinkscaler policy keys")
+		bad.details = problems
+		return bad
+	}
+	out["policy"] = edits
+	return nil
 }
 
 // sizes adds what an override pins.

@@ -22,8 +22,8 @@ func newPolicy(a *app) *cobra.Command {
 	var changed bool
 	cmd := a.jobCommand(&cobra.Command{
 		Use: "policy JOB", GroupID: groupLook, Short: "Show each policy key of a job with its origin; check a file; list all keys",
-		Long: `Show each policy key that is in force, with its value and who said it: the
-workflow's input, the job's own configuration, the cluster's default in the
+		Long: `Show each policy key that is in force, with its value and who said it: set-policy,
+the workflow's input, the job's own configuration, the cluster's default in the
 worker, or what is built in.
 
 policy check looks at a file instead of a job, and policy keys lists what there is.`,

@@ -35,8 +35,9 @@ func newExplain(a *app) *cobra.Command {
 
 func newHistory(a *app) *cobra.Command {
 	return a.jobCommand(&cobra.Command{
-		Use: "history JOB", GroupID: groupLook, Short: "Show past decisions and rescales",
-		Long:    "Show past decisions, a row of equal ones as one line, and past rescales with their outcome; oldest first.",
+		Use: "history JOB", GroupID: groupLook, Short: "Show past decisions, orders and rescales",
+		Long: `Show past decisions, a row of equal ones as one line, what people ordered and how
+that ended, and past rescales with their outcome; oldest first.`,
 		Example: "  flinkscaler history dev/orders\n  flinkscaler history dev/orders -o json | jq .rescales",
 	}, (*session).showHistory)
 }
@@ -147,6 +148,9 @@ func (s *session) historyTables(h workflows.History, st workflows.Status) error 
 	if _, err := decisions.WriteTo(s.out); err != nil {
 		return err
 	}
+	if err := s.orderTable(h.Orders); err != nil {
+		return err
+	}
 	if len(h.Rescales) == 0 {
 		fmt.Fprintln(s.out, "\nno rescale yet")
 		return nil
@@ -165,6 +169,32 @@ func (s *session) historyTables(h workflows.History, st workflows.Status) error 
 			view.Changes(o, st.Vertices), o.Note)
 	}
 	_, err := rescales.WriteTo(s.out)
+	return err
+}
+
+// orderTable shows what people ordered; nothing where nobody did.
+func (s *session) orderTable(orders []workflows.Order) error {
+	if len(orders) == 0 {
+		return nil
+	}
+	fmt.Fprintln(s.out)
+	t := view.Table{Width: s.width(), Columns: []view.Column{
+		{Title: "ORDERED"}, {Title: "MESSAGE"}, {Title: "BY"}, {Title: "UNTIL"}, {Title: "ENDED"}, {Title: "WHAT"},
+	}}
+	for _, o := range orders {
+		until, ended, what := "", "in force", o.Did
+		if !o.Until.IsZero() {
+			until = view.Clock(o.Until)
+		}
+		if o.Ended != "" {
+			ended = o.Ended
+		}
+		if o.Reason != "" {
+			what += " (" + o.Reason + ")"
+		}
+		t.Row(view.Clock(o.At), o.Message, o.By, until, ended, what)
+	}
+	_, err := t.WriteTo(s.out)
 	return err
 }
 

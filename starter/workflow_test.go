@@ -31,6 +31,8 @@ func sent(t *testing.T) (input string, updates, signals []order) {
 		{"override", "dev/fresh", "--parallelism", "3", "--for", "30 min"},
 		{"override", "dev/fresh", "--vertex", "Map = x=2", "--vertex", sourceID + "=1"},
 		{"clear-override", "dev/fresh"},
+		{"set-policy", "dev/fresh", "--policy", "vertex.max-parallelism=40", "--policy", "interval = 30 s", "--for", "2 h"},
+		{"set-policy", "dev/fresh", "--remove", "vertex.max-parallelism", "--remove", "interval"},
 		{"evaluate-now", "dev/fresh"},
 	}
 	if got := s.run(t.Context(), []string{"start", "--cluster", "dev", "--job", "fresh", "--policy", "metrics.window=5 min"}); len(s.server.jobs) != 4 {
@@ -102,7 +104,7 @@ func TestTheWorkflowTakesWhatWeSend(t *testing.T) {
 	if len(last.Rejected) > 0 {
 		t.Errorf("signals were rejected: %+v", last.Rejected)
 	}
-	if last.Pause != nil || last.Override != nil || last.Cycle < 2 {
+	if last.Pause != nil || last.Override != nil || len(last.Set) != 0 || last.Cycle < 2 {
 		t.Errorf("the orders did not have their effect: %+v", last)
 	}
 	for _, a := range answers {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/converter"
@@ -10,13 +11,18 @@ import (
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
+	"flinkscaler/core/policy"
 )
 
 // Answer is what an update gives back.
 type Answer struct {
 	// Message says what was done, for a person.
 	Message string `json:"message"`
-	Status  Status `json:"status"`
+	// Sizes are what an order will change, as the job was last seen.
+	Sizes []SizeChange `json:"sizes,omitempty"`
+	// Policy are the keys that set-policy changed.
+	Policy []policy.Changed `json:"policy,omitempty"`
+	Status Status           `json:"status"`
 }
 
 // orders lists the messages with the description that `temporal workflow
@@ -27,6 +33,7 @@ func orders() []struct{ name, description string } {
 		{MsgResume, `End a pause. {"by": "ann"}, optional.`},
 		{MsgOverride, `Pin the size: {"parallelism": 4} for all, or {"vertices": {"<vertex id or exact name>": 4}}; optional "for" or "until", "by", "reason".`},
 		{MsgClearOverride, `End an override. {"by": "ann"}, optional.`},
+		{MsgSetPolicy, `Set policy keys above all other layers: {"policy": {"<key>": "<value>" or null to remove it}}; optional "for" or "until", "by", "reason".`},
 		{MsgEvaluateNow, `Look and decide now instead of at the next cycle.`},
 	}
 }
@@ -84,29 +91,83 @@ func (l *loop) drainAll(ctx workflow.Context) {
 
 // receive applies a signal; a malformed one is kept as rejected and shown.
 func (l *loop) receive(ctx workflow.Context, name string, raw converter.RawValue) {
-	now := workflow.Now(ctx).UTC()
-	m, problems := decode(name, data(raw), now)
+	if !l.knows(ctx, name) {
+		l.s.reject(ctx, name, problemOf(name, "came while a version ran that did not know it; send it again"))
+		return
+	}
+	m, problems := decode(name, data(raw), workflow.Now(ctx).UTC())
+	if len(problems) == 0 {
+		_, problems = l.order(ctx, m)
+	}
 	if len(problems) > 0 {
 		l.s.reject(ctx, name, problems)
 		workflow.GetLogger(ctx).Warn("signal rejected, nothing was done", "job", l.s.Spec.Key.String(), "message", name, "error", joined(problems))
 		l.changed(ctx)
-		return
 	}
-	l.order(ctx, m)
+}
+
+// knows is false for a signal that a run got before the code knew it. Such a
+// signal lay in its channel and led to no command; to carry it out when the
+// history is replayed would command a look at once. An update of a name that is
+// not known leaves no trace in history, so that only signals are asked about.
+func (l *loop) knows(ctx workflow.Context, name string) bool {
+	if !slices.Contains(laterMessages(), name) {
+		return true
+	}
+	return workflow.GetVersion(ctx, "message-"+name, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+}
+
+// laterMessages are those that the first version did not know.
+func laterMessages() []string { return []string{MsgSetPolicy} }
+
+// judgement is what an order would do, or why it cannot be carried out. What
+// it depends on besides the state, such as the table of policy keys, changes
+// with the code: it is recorded in history, so that a replay comes to the same.
+type judgement struct {
+	Problems []core.Problem `json:"problems,omitempty"`
+	// Changes and Remaining are of set-policy: what is otherwise in force, and
+	// how many problems there are elsewhere.
+	Changes   []policy.Changed `json:"changes,omitempty"`
+	Remaining int              `json:"remaining,omitempty"`
+}
+
+func (s *State) judge(m message) judgement {
+	if m.Name == MsgSetPolicy {
+		return s.revise(m)
+	}
+	return judgement{}
+}
+
+// judged is judge, recorded for the messages that need it.
+func (l *loop) judged(ctx workflow.Context, m message) (judgement, error) {
+	var j judgement
+	if !slices.Contains(laterMessages(), m.Name) {
+		return l.s.judge(m), nil
+	}
+	err := workflow.SideEffect(ctx, func(workflow.Context) any { return l.s.judge(m) }).Get(&j)
+	return j, err
 }
 
 // order applies a message once per id and wakes the loop.
-func (l *loop) order(ctx workflow.Context, m message) string {
-	if !l.s.first(m.ID) {
-		return "this message id was already carried out"
+func (l *loop) order(ctx workflow.Context, m message) (Answer, []core.Problem) {
+	if l.s.seen(m.ID) {
+		return Answer{Message: "this message id was already carried out"}, nil
+	}
+	j, err := l.judged(ctx, m)
+	if err != nil {
+		return Answer{}, problemOf(m.Name, "could not be judged: %v", err)
+	}
+	if len(j.Problems) > 0 {
+		return Answer{}, j.Problems
 	}
 	now := workflow.Now(ctx).UTC()
-	text := l.s.apply(m, now)
+	l.s.remember(m.ID)
+	a := l.s.apply(m, j, now)
 	l.s.Orders++
-	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", text)
+	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", a.Message)
 	l.hurry(now)
 	l.changed(ctx)
-	return text
+	return a, nil
 }
 
 func (l *loop) handleUpdate(ctx workflow.Context, name, description string) error {
@@ -117,13 +178,21 @@ func (l *loop) handleUpdate(ctx workflow.Context, name, description string) erro
 				return Answer{}, invalid(problems)
 			}
 			m.ID = workflow.GetCurrentUpdateInfo(ctx).ID
-			text := l.order(ctx, m)
-			return Answer{Message: text, Status: l.s.status()}, nil
+			a, problems := l.order(ctx, m)
+			if len(problems) > 0 {
+				return Answer{}, invalid(problems)
+			}
+			a.Status = l.s.status()
+			return a, nil
 		},
 		workflow.UpdateHandlerOptions{
 			Description: description,
 			Validator: func(ctx workflow.Context, raw converter.RawValue) error {
-				if _, problems := decode(name, data(raw), workflow.Now(ctx).UTC()); len(problems) > 0 {
+				m, problems := decode(name, data(raw), workflow.Now(ctx).UTC())
+				if len(problems) == 0 && !l.s.seen(workflow.GetCurrentUpdateInfo(ctx).ID) {
+					problems = l.s.judge(m).Problems
+				}
+				if len(problems) > 0 {
 					return invalid(problems)
 				}
 				return nil
@@ -138,7 +207,7 @@ func (l *loop) handleQueries(ctx workflow.Context) error {
 	}{
 		{QueryStatus, "What it does now, and why.", func() (Status, error) { return l.s.status(), nil }},
 		{QueryExplain, "The last decision with its arithmetic, as lines of text.", func() ([]string, error) { return l.s.explain(), nil }},
-		{QueryHistory, "Decisions and rescales, oldest first; rows of equal decisions are one entry.", func() (History, error) { return l.s.history(), nil }},
+		{QueryHistory, "Decisions, rescales and orders, oldest first; rows of equal decisions are one entry.", func() (History, error) { return l.s.history(), nil }},
 		{QueryPolicy, "Every policy key with its value and where it comes from.", func() (Policy, error) { return l.s.policy(), nil }},
 	} {
 		if err := workflow.SetQueryHandlerWithOptions(ctx, q.name, q.handler, workflow.QueryHandlerOptions{Description: q.description}); err != nil {

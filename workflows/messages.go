@@ -25,6 +25,8 @@ type message struct {
 	// Parallelism and Vertices are of an override.
 	Parallelism int
 	Vertices    []core.VertexSize
+	// Edits are of set-policy.
+	Edits []policy.Edit
 }
 
 // maxMessage bounds a message: anything longer is no order of a person.
@@ -43,8 +45,11 @@ func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
 	}
 	raw = spec.Unwrap(raw)
 	if len(raw) == 0 || string(raw) == "null" {
-		if name == MsgOverride {
-			return m, []core.Problem{{Path: name, Message: `is empty; give a size such as {"parallelism": 4}`}}
+		switch name {
+		case MsgOverride:
+			return m, problemOf(name, `is empty; give a size such as {"parallelism": 4}`)
+		case MsgSetPolicy:
+			return m, problemOf(name, `is empty; give keys such as {"policy": {"job.autoscaler.scaling.enabled": "false"}}`)
 		}
 		return m, nil
 	}
@@ -79,6 +84,8 @@ func knownFields(name string) []string {
 		return []string{"by", "for", "id", "reason", "until"}
 	case MsgOverride:
 		return []string{"by", "for", "id", "parallelism", "reason", "until", "vertices"}
+	case MsgSetPolicy:
+		return []string{"by", "for", "id", "policy", "reason", "until"}
 	}
 	return []string{"by", "id", "reason"}
 }
@@ -103,6 +110,8 @@ func (d *decoder) field(k string, raw json.RawMessage) {
 		d.m.Parallelism = d.size(k, raw)
 	case "vertices":
 		d.vertices(raw)
+	case "policy":
+		d.edits(raw)
 	}
 }
 
@@ -187,6 +196,9 @@ func (d *decoder) check(fields map[string]json.RawMessage) {
 	if period && until {
 		d.bad("for", "and until exclude each other")
 	}
+	if _, given := fields["policy"]; d.name == MsgSetPolicy && !given {
+		d.bad("policy", "is missing")
+	}
 	if d.name != MsgOverride {
 		return
 	}
@@ -198,33 +210,117 @@ func (d *decoder) check(fields map[string]json.RawMessage) {
 }
 
 // apply carries out a decoded message on the state and says what it did.
-func (s *State) apply(m message, now time.Time) string {
+func (s *State) apply(m message, j judgement, now time.Time) Answer {
+	a := s.act(m, j, now)
+	s.give(m, a.Message, now)
+	return a
+}
+
+func (s *State) act(m message, j judgement, now time.Time) Answer {
 	switch m.Name {
 	case MsgPause:
+		s.end(endedBy("replaced", m.By), now, MsgPause)
 		s.Pause = &core.Pause{By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
-		return "paused" + untilText(m.Until)
+		return Answer{Message: "paused" + untilText(m.Until)}
 	case MsgResume:
 		if s.Pause == nil {
-			return "was not paused"
+			return Answer{Message: "was not paused"}
 		}
+		s.end(endedBy("resumed", m.By), now, MsgPause)
 		s.Pause = nil
-		return "resumed"
+		return Answer{Message: "resumed"}
 	case MsgOverride:
-		s.Override = &core.Override{Parallelism: m.Parallelism, Vertices: m.Vertices, By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
-		if s.Pause != nil {
-			return "override is set" + untilText(m.Until) + "; the job is paused, it takes effect when it is resumed"
-		}
-		return "override is set" + untilText(m.Until)
+		return s.override(m, now)
 	case MsgClearOverride:
 		if s.Override == nil {
-			return "there was no override"
+			return Answer{Message: "there was no override"}
 		}
+		s.end(endedBy("cleared", m.By), now, MsgOverride)
 		s.Override = nil
-		return "override is cleared"
+		return Answer{Message: "override is cleared"}
+	case MsgSetPolicy:
+		return s.setPolicy(m, j, now)
 	case MsgEvaluateNow:
-		return "evaluating now"
+		return Answer{Message: "evaluating now"}
 	}
-	return ""
+	return Answer{}
+}
+
+// override pins the size, and says what that will change: the limits of Flink
+// are known before the job is looked at again.
+func (s *State) override(m message, now time.Time) Answer {
+	s.end(endedBy("replaced", m.By), now, MsgOverride)
+	s.Override = &core.Override{Parallelism: m.Parallelism, Vertices: m.Vertices, By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
+	changes, text := s.willSet(*s.Override)
+	return Answer{Message: "override is set" + untilText(m.Until) + text + s.waits(), Sizes: changes}
+}
+
+// waits says that a pause goes before an order.
+func (s *State) waits() string {
+	if s.Pause == nil {
+		return ""
+	}
+	return "; the job is paused, it takes effect when it is resumed"
+}
+
+// willSet says what an override would change in the job as it was last seen.
+func (s *State) willSet(o core.Override) ([]SizeChange, string) {
+	if len(s.Topology.Vertices) == 0 {
+		return nil, "; the job has not been seen yet"
+	}
+	sizes, problems := o.Resolve(s.Topology)
+	if len(problems) > 0 {
+		return nil, "; it cannot be carried out as it stands: " + joined(spec.Few(problems))
+	}
+	changes := s.changes(sizes)
+	if len(changes) == 0 {
+		return nil, "; everything runs as it says"
+	}
+	return changes, ": " + sizeChangesText(changes)
+}
+
+// SizeChange is what an order will do to a vertex.
+type SizeChange struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+}
+
+// changes are those of the sizes that are not what runs, in the order in which
+// records pass the vertices. A source gets no more subtasks than it has
+// partitions.
+func (s *State) changes(sizes []core.VertexSize) []SizeChange {
+	var out []SizeChange
+	for _, v := range s.Topology.Ordered() {
+		to, ok := core.FindSize(sizes, v.ID)
+		if !ok || v.Finished {
+			continue
+		}
+		if v.IsSource() && v.Partitions > 0 {
+			to = min(to, v.Partitions)
+		}
+		if to != v.Parallelism {
+			out = append(out, SizeChange{ID: v.ID, Name: spec.Cut(v.Name, maxText), From: v.Parallelism, To: to})
+		}
+	}
+	return out
+}
+
+func sizeChangesText(changes []SizeChange) string {
+	var parts []string
+	for i, c := range changes {
+		if i == maxTold {
+			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
+			break
+		}
+		name := c.Name
+		if name == "" {
+			name = c.ID
+		}
+		parts = append(parts, fmt.Sprintf("%s %d -> %d", spec.Cut(name, 60), c.From, c.To))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func untilText(t time.Time) string {

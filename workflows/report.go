@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode"
 
-	"flinkscaler/activities"
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
 	"flinkscaler/core/spec"
@@ -52,6 +51,7 @@ type Status struct {
 	Rate           core.Reading   `json:"recordsPerSecond"`
 	Pause          *core.Pause    `json:"pause,omitempty"`
 	Override       *core.Override `json:"override,omitempty"`
+	Set            []SetKey       `json:"setPolicy,omitempty"`
 	Rescale        *OpenRescale   `json:"rescale,omitempty"`
 	LastRescale    *core.Outcome  `json:"lastRescale,omitempty"`
 	RetryAfter     time.Time      `json:"retryAfter,omitzero"`
@@ -85,19 +85,22 @@ type VertexStatus struct {
 type History struct {
 	Decisions []Record       `json:"decisions"`
 	Rescales  []core.Outcome `json:"rescales"`
+	Orders    []Order        `json:"orders,omitempty"`
 }
 
 // Policy is the answer of the query "policy".
 type Policy struct {
-	Keys     []policy.Origin `json:"keys"`
-	Problems []core.Problem  `json:"problems,omitempty"`
+	Keys []policy.Origin `json:"keys"`
+	// Set are the keys set by message: who, and until when.
+	Set      []SetKey       `json:"set,omitempty"`
+	Problems []core.Problem `json:"problems,omitempty"`
 }
 
 func (s *State) status() Status {
 	out := Status{
 		Cluster: s.Spec.Key.Cluster, Job: s.Spec.Key.Job, State: s.health(), Reason: s.Last.Reason, Note: s.Last.Note,
 		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
-		Pause: s.Pause, Override: s.Override, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
+		Pause: s.Pause, Override: s.Override, Set: s.Set, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
 		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Rejected: s.Rejected,
 	}
 	if n := len(s.Decisions); n > 0 {
@@ -191,13 +194,7 @@ func (s *State) explain() []string {
 }
 
 func (s *State) history() History {
-	return History{Decisions: s.Decisions, Rescales: s.Rescales}
-}
-
-// policy resolves the layers as Decide does, to show where values come from.
-func (s *State) policy() Policy {
-	_, origins, problems := policy.Resolve(activities.Layers(nil, s.Spec.Policy, s.Config, s.Cluster))
-	return Policy{Keys: origins, Problems: problems}
+	return History{Decisions: s.Decisions, Rescales: s.Rescales, Orders: s.Given}
 }
 
 // details are the Markdown lines in the Temporal UI.
@@ -244,6 +241,13 @@ func (s *State) orders() []string {
 	}
 	if o := s.Override; o != nil {
 		out = append(out, fmt.Sprintf("- **override**%s%s since %s%s", by(o.By), because(o.Reason), clock(o.Since), untilText(o.Until)))
+	}
+	for i, k := range s.Set {
+		if i == maxTold {
+			out = append(out, fmt.Sprintf("- and %d more policy keys", len(s.Set)-i))
+			break
+		}
+		out = append(out, fmt.Sprintf("- **policy** %s = %s set%s%s %s%s", cell(k.Key), cell(k.Value), by(k.By), because(k.Reason), clock(k.Since), untilText(k.Until)))
 	}
 	if n := len(s.Rejected); n > 0 {
 		r := s.Rejected[n-1]

@@ -127,9 +127,11 @@ func (l *loop) cycle(ctx workflow.Context) {
 type standing struct {
 	pause    *core.Pause
 	override *core.Override
+	// others counts the orders of other kinds.
+	others int
 }
 
-func (l *loop) asked() standing { return standing{l.s.Pause, l.s.Override} }
+func (l *loop) asked() standing { return standing{l.s.Pause, l.s.Override, l.s.Stand} }
 
 // lookElsewhere asks again while another workflow manages the target: when that
 // one has ended, this one goes on.
@@ -161,7 +163,7 @@ func (l *loop) look(ctx workflow.Context) core.Observation {
 // decision is to hold.
 func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 	out, err := callDecide(ctx, activities.DecideInput{
-		Context: l.context(ctx), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
+		Context: l.context(ctx), Set: l.s.set(), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
 	})
 	if err != nil {
 		now := workflow.Now(ctx).UTC()

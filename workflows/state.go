@@ -69,8 +69,15 @@ type State struct {
 	// What operators ordered.
 	Pause    *core.Pause    `json:"pause,omitempty"`
 	Override *core.Override `json:"override,omitempty"`
-	Rejected []Rejected     `json:"rejected,omitempty"`
-	Messages []string       `json:"messages,omitempty"`
+	// Set are the policy keys set by message, sorted by key.
+	Set []SetKey `json:"set,omitempty"`
+	// Given are the last orders that were carried out, oldest first.
+	Given []Order `json:"given,omitempty"`
+	// Stand counts what changed by orders besides Pause and Override, to see
+	// whether something did.
+	Stand    int        `json:"stand,omitempty"`
+	Rejected []Rejected `json:"rejected,omitempty"`
+	Messages []string   `json:"messages,omitempty"`
 	// Orders counts the messages that were carried out.
 	Orders int `json:"orders,omitempty"`
 
@@ -172,11 +179,16 @@ func (s *State) ended(o core.Outcome, now time.Time) {
 func (s *State) expire(now time.Time) (ended []string) {
 	if s.Pause != nil && passed(s.Pause.Until, now) {
 		s.Pause = nil
+		s.ranOut(now, MsgPause)
 		ended = append(ended, MsgPause)
 	}
 	if s.Override != nil && passed(s.Override.Until, now) {
 		s.Override = nil
+		s.ranOut(now, MsgOverride)
 		ended = append(ended, MsgOverride)
+	}
+	if s.expireSet(now) {
+		ended = append(ended, MsgSetPolicy)
 	}
 	if passed(s.RetryAfter, now) {
 		s.RetryAfter = time.Time{}
@@ -187,7 +199,11 @@ func (s *State) expire(now time.Time) (ended []string) {
 // nextExpiry is the earliest end of an order, zero for none.
 func (s *State) nextExpiry() time.Time {
 	var next time.Time
-	for _, t := range []time.Time{until(s.Pause), untilOverride(s.Override)} {
+	ends := []time.Time{until(s.Pause), untilOverride(s.Override)}
+	for _, k := range s.Set {
+		ends = append(ends, k.Until)
+	}
+	for _, t := range ends {
 		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
@@ -216,16 +232,15 @@ func (s *State) reject(ctx workflow.Context, message string, problems []core.Pro
 	s.Rejected = tail(append(s.Rejected, Rejected{At: workflow.Now(ctx).UTC(), Message: message, Problems: problems}), maxRejected)
 }
 
-// first is true the first time a message id is seen; an empty id always is.
-func (s *State) first(id string) bool {
-	if id == "" {
-		return true
+// seen is true for the id of a message that was carried out; never for an
+// empty one.
+func (s *State) seen(id string) bool { return id != "" && slices.Contains(s.Messages, id) }
+
+// remember keeps the id of a message that is carried out.
+func (s *State) remember(id string) {
+	if id != "" {
+		s.Messages = tail(append(s.Messages, id), maxMessageIDs)
 	}
-	if slices.Contains(s.Messages, id) {
-		return false
-	}
-	s.Messages = tail(append(s.Messages, id), maxMessageIDs)
-	return true
 }
 
 // tail keeps the last n.

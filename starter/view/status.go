@@ -188,6 +188,9 @@ func (f Frame) orders(s workflows.Status) []string {
 	if o := s.Override; o != nil {
 		out = append(out, "override "+overrideSizes(o, s)+who(o.By, o.Reason)+f.span(o.Since, o.Until))
 	}
+	for _, k := range s.Set {
+		out = append(out, fmt.Sprintf("policy %s = %s, set", k.Key, k.Value)+who(k.By, k.Reason)+f.span(k.Since, k.Until))
+	}
 	if n := len(s.Rejected); n > 0 {
 		r := s.Rejected[n-1]
 		var problems []string

@@ -35,6 +35,12 @@ func Messages() []Message {
 				`{"parallelism": 4, "for": "1 h", "by": "ann", "reason": "sale"}`, `{"vertices": {"Source: orders": 4, "enrich": 12}}`,
 			}},
 		{workflows.MsgClearOverride, "End an override: the size is decided by the policy again.", "", []string{"", `{"by": "ann"}`}},
+		{workflows.MsgSetPolicy, "Set [policy keys](policy.md) of a running job, above all other layers. Keys that are not named stay as they are; `null` takes back what was set like this. The whole policy is checked: with any problem that this would bring, all are listed and nothing changes. The answer says for each key that is in force otherwise: before, after, and the layer it comes from.",
+			"`policy`, an object of keys with text, numbers, booleans or `null`, at most 100 keys and 16 KiB over all such messages; " + period + ", for the keys that are named", []string{
+				`{"policy": {"job.autoscaler.vertex.max-parallelism": "40"}, "by": "ann", "reason": "sale"}`,
+				`{"policy": {"job.autoscaler.scaling.enabled": false}, "for": "2 h"}`,
+				`{"policy": {"job.autoscaler.vertex.max-parallelism": null}}`,
+			}},
 		{workflows.MsgEvaluateNow, "Look and decide now instead of at the next cycle.", "", []string{""}},
 	}
 }
@@ -45,8 +51,8 @@ func queries() []entry {
 	return []entry{
 		{workflows.QueryStatus, "what it does now, and why: state, reason, vertices with size, load and lag, orders in force, the last rescale, the next evaluation"},
 		{workflows.QueryExplain, "the last decision with its arithmetic, as lines of text"},
-		{workflows.QueryHistory, "the last 50 decisions and 20 rescales, oldest first; equal holds in a row are one entry with a count"},
-		{workflows.QueryPolicy, "every policy key with its value and where it comes from"},
+		{workflows.QueryHistory, "the last 50 decisions, 20 rescales and 50 orders, oldest first; equal holds in a row are one entry with a count; of an order who gave it, until when, and how it ended"},
+		{workflows.QueryPolicy, "every policy key with its value and where it comes from; of those set by message also by whom and until when"},
 	}
 }
 
