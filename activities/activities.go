@@ -76,6 +76,7 @@ func (a *Activities) Register(r Registry) {
 		NameFindRescale:  a.FindRescale,
 		NameAwaitRescale: a.AwaitRescale,
 		NameReport:       a.Report,
+		NameCheckUndo:    a.CheckUndo,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -1,5 +1,6 @@
 // Package activities holds what a workflow may do to the outside world, one
-// file per verb: observe, decide, preflight, apply, verify, report, find a rescale.
+// file per verb: observe, decide, preflight, apply, verify, undo, report, find a
+// rescale.
 // ports.go lists every interface to the outside.
 //
 // Invariants: an activity never guesses (what could not be read is said, not

@@ -45,6 +45,13 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 		v.Name = spec.Cut(v.Name, maxName)
 	}
 	job.State = m.Status.State
+	if m.Status.AllTasksRunning() {
+		// What is wanted of Flink is read last: a rescale in between is seen by
+		// others. Where it cannot be read, it is not known.
+		if held, err := platform.Wanted(ctx, job); err == nil {
+			sample.Asked, sample.Wanted = true, held.Against(m.Status.Topology.Sizes())
+		}
+	}
 	out := core.Observation{Sample: sample, Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest}
 	if len(topology.Vertices) > 0 {
 		if d := topology.Digest(); d != in.Digest {

@@ -309,7 +309,10 @@ func TestVerifyOnOddJobs(t *testing.T) {
 		"changed by somebody else": {"it runs at what another wrote", func(p *platform) {
 			p.held = p.held.Want(sizes(1, 7))
 			p.rescale()
-		}, time.Millisecond, core.Partial, core.ReasonNotReached, "somebody else"},
+		}, time.Millisecond, core.Partial, core.ReasonForeignWriter, "slow 4 -> 7"},
+		"changed by somebody else, and down": {"an alarm too", func(p *platform) {
+			p.held, p.status.State = p.held.Want(sizes(1, 7)), core.JobRestarting
+		}, time.Millisecond, core.Failed, core.ReasonTasksNotRunning, "somebody else"},
 		"restarting at the deadline": {"an alarm, whatever the sizes say", func(p *platform) { p.status.State = core.JobRestarting }, time.Millisecond, core.Failed, core.ReasonTasksNotRunning, "RESTARTING"},
 		"other vertices":             {"never taken for what was wanted", func(p *platform) { p.status.Topology.Vertices[1].ID = "33333333333333333333333333333333" }, time.Millisecond, core.Partial, core.ReasonNotReached, "0 of 1"},
 	} {

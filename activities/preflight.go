@@ -48,27 +48,60 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	if err != nil {
 		return Preflight{}, err
 	}
-	if r, note := unfitRequirements(held, in); r != "" {
+	if r, note := unfitRequirements(held, status.Topology, in); r != "" {
 		return no(r, "%s", note), nil
 	}
-	health, err := platform.Inspect(ctx, job)
+	r, note, err := a.mayRestart(ctx, platform, job, status, in)
 	if err != nil {
 		return Preflight{}, err
 	}
-	shrinks := shrinks(status.Topology, in.Wanted)
-	r, note := unhealthy(health, status, in, shrinks)
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
-	if shrinks && in.Cause != core.ReasonOverride {
-		if r, note := a.stillFresh(ctx, platform, job); r != "" {
-			return no(r, "%s", note), nil
+	slots, err := platform.Slots(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	r, short := tooFewSlots(slots, status.Topology, in)
+	if r != "" {
+		return no(r, "%s", short), nil
+	}
+	out := Preflight{
+		Note: also(note, short), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Held: held, Wish: held.Want(in.Wanted),
+	}
+	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, job, in.VerifyTimeout, in.Restarts)
+	return out, err
+}
+
+// mayRestart says whether a restart now would do harm. A note without a reason
+// is to be told with the outcome.
+func (a *Activities) mayRestart(ctx context.Context, platform Platform, job core.JobRef, status core.JobStatus, in RescaleInput) (core.Reason, string, error) {
+	health, err := platform.Inspect(ctx, job)
+	if err != nil {
+		return "", "", err
+	}
+	shrinks := shrinks(status.Topology, in.Wanted)
+	r, note := unhealthy(health, status, in, shrinks)
+	if r == "" && shrinks && !ordered(in.Cause) {
+		if r, stale := a.stillFresh(ctx, platform, job); r != "" {
+			return r, stale, nil
 		}
 	}
-	return Preflight{
-		Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
-		Held: held, Wish: held.Want(in.Wanted),
-	}, nil
+	return r, note, nil
+}
+
+// ordered is true for a change that no strategy decided: what it makes smaller
+// needs no evidence (I1), but storage that answers (I13).
+func ordered(cause core.Reason) bool {
+	return cause == core.ReasonOverride || cause == core.ReasonUndo
+}
+
+func also(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // unfit judges the job itself.
@@ -92,18 +125,6 @@ func unfit(s core.JobStatus, in RescaleInput) (core.Reason, string) {
 		}
 		if p < 1 || (v.MaxParallelism > 0 && p > v.MaxParallelism) {
 			return core.ReasonRefused, fmt.Sprintf("vertex %s cannot run at %d: its max parallelism is %d", v.Name, p, v.MaxParallelism)
-		}
-	}
-	return "", ""
-}
-
-func unfitRequirements(held core.Requirements, in RescaleInput) (core.Reason, string) {
-	if len(held) != len(in.Wanted) {
-		return core.ReasonVertexChanged, fmt.Sprintf("Flink holds requirements for %d vertices, the decision knows %d", len(held), len(in.Wanted))
-	}
-	for _, b := range held {
-		if _, ok := core.FindSize(in.Wanted, b.ID); !ok {
-			return core.ReasonVertexChanged, fmt.Sprintf("Flink holds requirements for vertex %s, which the decision does not know", b.ID)
 		}
 	}
 	return "", ""
@@ -133,6 +154,9 @@ func unhealthy(h core.JobHealth, s core.JobStatus, in RescaleInput, shrinks bool
 	if since.IsZero() {
 		since = s.RunningSince
 	}
+	if since.IsZero() {
+		since = s.StartedAt
+	}
 	without := s.Now.Sub(since)
 	failing := h.LastFailed.After(h.LastCompleted)
 	late := without > max(lateAfter*h.Interval, lateAtLeast)
@@ -143,7 +167,7 @@ func unhealthy(h core.JobHealth, s core.JobStatus, in RescaleInput, shrinks bool
 		return "", ""
 	}
 	note := fmt.Sprintf("no checkpoint completed for %s", without.Round(time.Second))
-	if shrinks && in.Cause != core.ReasonOverride {
+	if shrinks && !ordered(in.Cause) {
 		return core.ReasonCheckpoints, note
 	}
 	return "", note

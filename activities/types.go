@@ -18,6 +18,7 @@ const (
 	NameFindRescale  = "FindRescale"
 	NameAwaitRescale = "AwaitRescale"
 	NameReport       = "Report"
+	NameCheckUndo    = "CheckUndo"
 )
 
 // ObserveInput says what to look at, and what the caller knows already, so
@@ -88,7 +89,12 @@ type RescaleInput struct {
 	// complete and sorted.
 	From   []core.VertexSize `json:"from"`
 	Wanted []core.VertexSize `json:"wanted"`
-	// VerifyTimeout bounds the wait for the new size.
+	// Seen is the complete list of requirements in force when it was decided,
+	// empty where that is not known: others now are somebody else's (I8).
+	Seen core.Requirements `json:"seen,omitempty"`
+	// Restarts are those that were measured: how long the job takes to run again.
+	Restarts []core.Restart `json:"restarts,omitempty"`
+	// VerifyTimeout bounds the wait for the new size, 0: by Flink's own options.
 	VerifyTimeout time.Duration `json:"verify"`
 	// NoCheckpoints allows a job without checkpoints to be rescaled.
 	NoCheckpoints bool `json:"noCheckpoints,omitempty"`
@@ -109,6 +115,9 @@ type Preflight struct {
 	Wish core.Requirements `json:"wish,omitempty"`
 	// At is the JobManager's clock at the check.
 	At time.Time `json:"at"`
+	// VerifyFor is how long the new size may take, VerifyWhy a sentence on it.
+	VerifyFor time.Duration `json:"verifyFor,omitempty"`
+	VerifyWhy string        `json:"verifyWhy,omitempty"`
 }
 
 // ApplyInput is the wish of one decision.
@@ -137,6 +146,9 @@ type VerifyInput struct {
 	Before       []core.VertexSize `json:"before"`
 	Wish         core.Requirements `json:"wish"`
 	RunningSince time.Time         `json:"run"`
+	// Since is the JobManager's clock before the write: later failures of the job
+	// are counted against it.
+	Since time.Time `json:"since,omitzero"`
 	// Deadline is absolute: a retry on another worker keeps it.
 	Deadline time.Time `json:"deadline"`
 }
@@ -150,6 +162,22 @@ type Verified struct {
 	RunningAt time.Time         `json:"runningAt,omitzero"`
 	// WishHeld is true when the requirements are those that were wished for.
 	WishHeld bool `json:"wishHeld,omitempty"`
+	// Undo says why the size before should be asked for again, empty when it
+	// should not.
+	Undo core.Reason `json:"undo,omitempty"`
+}
+
+// UndoInput is a change that went wrong.
+type UndoInput struct {
+	Key    core.JobKey `json:"key"`
+	Target core.Target `json:"target"`
+	Job    core.JobRef `json:"job"`
+	// Wish is what the change has in force, Back the sizes before it.
+	Wish core.Requirements `json:"wish"`
+	Back []core.VertexSize `json:"back"`
+	// Restarts and VerifyTimeout are those of the change.
+	Restarts      []core.Restart `json:"restarts,omitempty"`
+	VerifyTimeout time.Duration  `json:"verify"`
 }
 
 // FindRescaleInput names a rescale workflow.

@@ -16,28 +16,43 @@ import (
 // web.refresh-interval (3 s by default), so more would show nothing more.
 const verifyEvery = time.Second
 
-// Progress is what Verify's heartbeat shows while it waits.
+// Progress is what Verify's heartbeat shows while it waits. What was counted is
+// in it, so that another worker goes on with it.
 type Progress struct {
 	Phase       string `json:"phase"`
 	SecondsLeft int    `json:"secondsLeft"`
+	// Reached is how many of the vertices to change run as wanted, of Total.
+	Reached int `json:"reached"`
+	Total   int `json:"total"`
+	// Slots are those of the cluster, nil when not known.
+	Slots *core.Slots `json:"slots,omitempty"`
+	// Restarts are the moments since which the job ran, after the write.
+	Restarts []time.Time `json:"restarts,omitempty"`
+	// Most is the most subtasks that it ran at after any of them.
+	Most int `json:"most,omitempty"`
 }
 
 // Verify waits until the job runs at what was wanted, judged by Flink itself
-// and never by a 200, or until the deadline; then it says what Flink shows.
+// and never by a 200, or until the deadline; then it says what Flink shows. A
+// job that fails or restarts again and again is not waited for.
 func (a *Activities) Verify(ctx context.Context, in VerifyInput) (Verified, error) {
 	platform, err := a.platform(in.Key.Cluster)
 	if err != nil {
 		return Verified{}, toTemporal(err)
 	}
+	w := watch{in: in, now: a.s.Now}
+	if activity.HasHeartbeatDetails(ctx) {
+		// What cannot be read is counted anew.
+		_ = activity.GetHeartbeatDetails(ctx, &w.seen)
+	}
 	ctx, b := startBeat(ctx, activity.GetWorkerStopChannel(ctx))
 	defer b.stop()
-	w := watch{in: in, now: a.s.Now}
 	for {
 		w.look(ctx, platform)
 		if ctx.Err() == nil && w.done() {
 			return w.verdict(), nil
 		}
-		b.show(ctx, Progress{Phase: w.phase(), SecondsLeft: int(in.Deadline.Sub(a.s.Now()).Seconds())})
+		b.show(ctx, w.progress())
 		select {
 		case <-ctx.Done():
 			if b.handedOver() {
@@ -57,10 +72,17 @@ type watch struct {
 	status core.JobStatus
 	held   core.Requirements
 	err    error
+	// health is the last known, asked when it was.
+	health core.JobHealth
+	asked  time.Time
+	seen   Progress
 	// replaced is the id under which the job was submitted anew, empty when it
 	// was not: the change that is watched is then over with the old one.
 	replaced string
 }
+
+// askEvery is how often failures and slots are read while there is a reason to.
+const askEvery = 5 * time.Second
 
 // look reads the job once; what cannot be read is kept as the error.
 func (w *watch) look(ctx context.Context, platform Platform) {
@@ -72,7 +94,52 @@ func (w *watch) look(ctx context.Context, platform Platform) {
 		return
 	}
 	w.status = status
+	w.count()
 	w.held, w.err = platform.Wanted(ctx, w.in.Job)
+	w.ask(ctx, platform)
+}
+
+// ask reads why it takes so long: failures, and slots. Neither is needed for
+// the verdict on the size, so an error is none of the wait.
+func (w *watch) ask(ctx context.Context, platform Platform) {
+	now := w.now()
+	atSize := w.err == nil && w.reached()
+	if !atSize && now.Before(w.in.Deadline) && now.Sub(w.asked) < askEvery {
+		return
+	}
+	w.asked = now
+	if h, err := platform.Inspect(ctx, w.in.Job); err == nil {
+		w.health = h
+	} else if atSize && w.err == nil && !isFinal(err) {
+		w.err = err // that it is well is not known
+	}
+	if s, err := platform.Slots(ctx, w.in.Job); err == nil {
+		w.seen.Slots = &s
+	}
+}
+
+// count notes each time that the job ran anew. One that got nearer to its size
+// by it, as when TaskManagers come one after another, begins the row again.
+func (w *watch) count() {
+	at := w.status.RunningSince
+	if !at.After(w.in.RunningSince) {
+		return
+	}
+	if total := subtasks(w.status.Topology.Sizes()); total > w.seen.Most && w.status.AllTasksRunning() {
+		w.seen.Most, w.seen.Restarts = total, []time.Time{at}
+		return
+	}
+	if n := len(w.seen.Restarts); n == 0 || at.After(w.seen.Restarts[n-1]) {
+		w.seen.Restarts = append(w.seen.Restarts, at)
+	}
+}
+
+func subtasks(sizes []core.VertexSize) int {
+	n := 0
+	for _, v := range sizes {
+		n += v.Parallelism
+	}
+	return n
 }
 
 // confirmGone asks the job list as well: right after a failover the job can be
@@ -89,6 +156,18 @@ func (w *watch) confirmGone(ctx context.Context, platform Platform) error {
 	return &core.OpError{Op: "verify", Subject: w.in.Job.ID, Err: core.ErrNotReady}
 }
 
+// A job that restarts or fails so often within loopWithin of the change is not
+// waited for any longer. The restart that the change itself is does not count.
+const (
+	mostRestarts = 3
+	mostFailures = 3
+	loopWithin   = 10 * time.Minute
+)
+
+// quiet is how long a job that failed since the change must run before that is
+// taken for over.
+const quiet = 30 * time.Second
+
 // done is true when waiting longer can change nothing.
 func (w *watch) done() bool {
 	if !w.now().Before(w.in.Deadline) || w.replaced != "" {
@@ -97,7 +176,32 @@ func (w *watch) done() bool {
 	if w.err != nil {
 		return false
 	}
-	return w.status.State.Ended() || w.reached()
+	return w.status.State.Ended() || w.looping() != "" || (w.reached() && w.calm())
+}
+
+// looping says how it shows that the job will not come to rest, empty while it
+// may.
+func (w *watch) looping() core.Reason {
+	switch n := len(w.seen.Restarts); {
+	case w.failures() >= mostFailures:
+		return core.ReasonJobFailing
+	case n > mostRestarts && w.seen.Restarts[n-1].Sub(w.seen.Restarts[n-1-mostRestarts]) <= loopWithin:
+		return core.ReasonRestartLoop
+	}
+	return ""
+}
+
+// failures counts those since the write, by the JobManager's clock.
+func (w *watch) failures() int {
+	if w.in.Since.IsZero() {
+		return 0
+	}
+	return w.health.ErrorsSince(w.in.Since)
+}
+
+// calm is true when the job has not failed since the change, or not for a while.
+func (w *watch) calm() bool {
+	return w.failures() == 0 || w.status.Now.Sub(w.health.LastError) >= quiet
 }
 
 // reached is true when everything that was wanted is true at once.
@@ -112,6 +216,15 @@ func (w *watch) restarted() bool {
 	return slices.Equal(w.in.Before, w.in.Wanted) || w.status.RunningSince.After(w.in.RunningSince)
 }
 
+// progress is what is shown while it waits.
+func (w *watch) progress() Progress {
+	p := w.seen
+	p.Phase = w.phase()
+	p.SecondsLeft = max(0, int(w.in.Deadline.Sub(w.now()).Seconds()))
+	p.Reached, p.Total = w.arrived()
+	return p
+}
+
 func (w *watch) phase() string {
 	switch {
 	case w.err != nil:
@@ -120,40 +233,104 @@ func (w *watch) phase() string {
 		return "waiting for all tasks to run"
 	case !w.restarted():
 		return "waiting for Flink to rescale"
+	case w.reached():
+		return "it failed on the way; seeing whether it runs on"
+	case w.short():
+		return "waiting for slots"
 	}
 	return "waiting for the wanted size"
 }
 
+// short is true when there is no free slot.
+func (w *watch) short() bool { return w.seen.Slots != nil && w.seen.Slots.Free == 0 }
+
 // verdict says how it ended, with what Flink shows.
 func (w *watch) verdict() Verified {
 	v := Verified{Got: w.status.Topology.Sizes(), RunningAt: w.status.RunningSince, WishHeld: w.err == nil && slices.Equal(w.held, w.in.Wish)}
-	if w.replaced != "" {
+	switch {
+	case w.replaced != "":
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobRestarted, "the job was submitted anew while it was rescaled; it has the new id "+w.replaced
-		return v
-	}
-	if w.err != nil {
+	case w.err != nil:
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonFor(w.err), "at the deadline Flink could not tell: "+w.err.Error()
-		return v
-	}
-	if w.reached() {
-		v.Kind, v.Reason, v.Note = core.Applied, "", "every vertex runs at the wanted size"
-		return v
-	}
-	switch reached, total := w.count(); {
 	case w.status.State.Ended():
-		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobNotRunning, fmt.Sprintf("the job ended as %s", w.status.State)
+		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobNotRunning, fmt.Sprintf("the job ended as %s%s", w.status.State, w.words())
+	case !v.WishHeld:
+		w.taken(&v)
+	case w.looping() != "":
+		w.unwell(&v, w.looping(), fmt.Sprintf("%d failures and %d restarts since the change%s", w.failures(), max(0, len(w.seen.Restarts)-1), w.words()))
 	case !w.status.AllTasksRunning():
-		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonTasksNotRunning, fmt.Sprintf("at the deadline the job is %s and not all tasks run", w.status.State)
-	case !slices.Equal(w.held, w.in.Wish):
-		v.Kind, v.Reason, v.Note = core.Partial, core.ReasonNotReached, "somebody else changed the requirements while the job was rescaled"
+		w.unwell(&v, core.ReasonTasksNotRunning, fmt.Sprintf("at the deadline the job is %s and not all tasks run%s", w.status.State, w.words()))
+	case w.reached() && !w.calm():
+		w.unwell(&v, core.ReasonJobFailing, "it runs at the wanted size but still fails"+w.words())
+	case w.reached():
+		v.Kind, v.Note = core.Applied, "every vertex runs at the wanted size"
+		if w.failures() > 0 {
+			v.Note += ", after a failure on the way" + w.words()
+		}
 	default:
-		v.Kind, v.Reason, v.Note = core.Partial, core.ReasonNotReached, fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline; probably slots are missing", reached, total)
+		w.partly(&v)
 	}
 	return v
 }
 
-// count gives how many of the vertices to change run at their wanted size.
-func (w *watch) count() (reached, total int) {
+// taken is a job of which somebody else wants something by now.
+func (w *watch) taken(v *Verified) {
+	v.Kind, v.Reason = core.Partial, core.ReasonForeignWriter
+	v.Note = "somebody else changed what is wanted of Flink while the job was rescaled: " + w.in.Wish.Difference(w.held, titles(w.status.Topology))
+	if !w.status.AllTasksRunning() {
+		v.Kind, v.Reason = core.Failed, core.ReasonTasksNotRunning
+		v.Note += fmt.Sprintf("; the job is %s and not all tasks run%s", w.status.State, w.words())
+	}
+}
+
+// unwell is a change that should be undone.
+func (w *watch) unwell(v *Verified, why core.Reason, note string) {
+	v.Kind, v.Reason, v.Undo, v.Note = core.Failed, why, why, note
+}
+
+// partly is a job that runs, but not at what was wanted.
+func (w *watch) partly(v *Verified) {
+	if id, now, before := w.below(); id != "" {
+		w.unwell(v, core.ReasonBelowBefore, fmt.Sprintf("at the deadline %s runs at %d, before the change it ran at %d%s", w.status.Topology.Title(id, mostTitle), now, before, w.words()))
+		return
+	}
+	reached, total := w.arrived()
+	v.Kind, v.Reason = core.Partial, core.ReasonNotReached
+	v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline, %d of %d subtasks in all", reached, total, subtasks(v.Got), subtasks(w.in.Wanted))
+	switch s := w.seen.Slots; {
+	case s != nil && s.Free == 0:
+		v.Reason = core.ReasonNoSlots
+		v.Note += fmt.Sprintf("; none of the cluster's %d slots is free", s.Total)
+	case !w.restarted():
+		v.Note += "; Flink has not begun yet"
+	default:
+		v.Note += "; probably slots are missing"
+	}
+	v.Note += w.words()
+}
+
+// below finds a vertex that runs at less than before and than is wanted.
+func (w *watch) below() (id string, now, before int) {
+	for _, v := range w.status.Topology.Vertices {
+		before, ok := core.FindSize(w.in.Before, v.ID)
+		wanted, _ := core.FindSize(w.in.Wanted, v.ID)
+		if ok && !v.Finished && v.Parallelism < min(before, wanted) {
+			return v.ID, v.Parallelism, before
+		}
+	}
+	return "", 0, 0
+}
+
+// words are Flink's, of the newest failure since the change.
+func (w *watch) words() string {
+	if w.failures() == 0 {
+		return ""
+	}
+	return "; Flink says: " + w.health.LastErrorNote
+}
+
+// arrived gives how many of the vertices to change run at their wanted size.
+func (w *watch) arrived() (reached, total int) {
 	for _, want := range w.in.Wanted {
 		if before, _ := core.FindSize(w.in.Before, want.ID); before == want.Parallelism {
 			continue

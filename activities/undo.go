@@ -1,0 +1,69 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"flinkscaler/core"
+)
+
+// CheckUndo says whether the size before a change that went wrong may be asked
+// for again, and what exactly to write. It must not when somebody else, or
+// another submission of the job, came in between (I8), nor while the storage of
+// checkpoints does not answer (I13): a restart could then end the job for good.
+// A job that fails, or checkpoints that are late, are no reason against it.
+func (a *Activities) CheckUndo(ctx context.Context, in UndoInput) (Preflight, error) {
+	ctx, b := startBeat(ctx, nil)
+	defer b.stop()
+	platform, err := a.platform(in.Key.Cluster)
+	if err != nil {
+		return Preflight{}, toTemporal(err)
+	}
+	out, err := a.checkUndo(ctx, platform, in)
+	if err != nil {
+		return refuseOrRetry(err)
+	}
+	return out, nil
+}
+
+func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoInput) (Preflight, error) {
+	found, err := platform.Locate(ctx, in.Target)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if found.ID != in.Job.ID {
+		return no(core.ReasonJobRestarted, "the job was submitted anew as %s", found.ID), nil
+	}
+	status, err := platform.Status(ctx, in.Job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	held, err := platform.Wanted(ctx, in.Job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if !slices.Equal(held, in.Wish) {
+		return no(core.ReasonForeignWriter, "somebody changed what is wanted of Flink meanwhile: %s", in.Wish.Difference(held, titles(status.Topology))), nil
+	}
+	health, err := platform.Inspect(ctx, in.Job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	r, note := unhealthy(health, status, RescaleInput{Cause: core.ReasonUndo, NoCheckpoints: true}, true)
+	if r != "" {
+		return no(r, "%s", note), nil
+	}
+	out := Preflight{
+		Job: in.Job, Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Held: held, Wish: held.Want(in.Back),
+	}
+	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, in.Job, in.VerifyTimeout, in.Restarts)
+	if errors.Is(err, core.ErrNotReady) { // a job on its way down or up need not tell
+		out.VerifyFor, out.VerifyWhy, err = longestUndo, "Flink could not tell its waits", nil
+	}
+	return out, err
+}
+
+// longestUndo is the wait for an undo of which nothing is known.
+const longestUndo = 10 * unknownRestart
