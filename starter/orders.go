@@ -31,7 +31,7 @@ type orderFlags struct {
 }
 
 func newOrders(a *app) []*cobra.Command {
-	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newSetPolicy(a), newEvaluateNow(a)}
+	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newUndo(a), newSetPolicy(a), newEvaluateNow(a)}
 }
 
 func newPause(a *app) *cobra.Command {
@@ -73,6 +73,18 @@ func newClearOverride(a *app) *cobra.Command {
 	})
 }
 
+func newUndo(a *app) *cobra.Command {
+	return a.orderCommand(workflows.MsgUndo, &cobra.Command{
+		Use: "undo JOB", Short: "Go back to the size before the last change, for a time",
+		Long: `Go back to the size before the last change that had an effect, as an override for
+an hour or for the time given. The answer says what will change, and which vertices
+are no longer as that change left them. After that the policy decides again, unless
+something is set with override or set-policy. An undo can itself be undone.`,
+		Example: `  flinkscaler undo dev/orders
+  flinkscaler undo dev/orders --for 8h --reason "state too large for 4"`,
+	})
+}
+
 func newSetPolicy(a *app) *cobra.Command {
 	return a.orderCommand(workflows.MsgSetPolicy, &cobra.Command{
 		Use: "set-policy JOB (--policy KEY=VALUE | --remove KEY) ...", Short: "Set policy keys of a running job, or take such settings back",
@@ -105,7 +117,7 @@ func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
 	set.StringVar(&f.id, "id", "", "id of the order: a repeated id has one effect")
 	set.BoolVar(&f.signal, "signal", false, "leave the order with the server and do not wait for an answer")
 	switch name {
-	case workflows.MsgPause, workflows.MsgOverride, workflows.MsgSetPolicy:
+	case workflows.MsgPause, workflows.MsgOverride, workflows.MsgUndo, workflows.MsgSetPolicy:
 		set.Var(&f.period, "for", "how long, such as 2h, 30m or \"30 min\"")
 	}
 	if name == workflows.MsgOverride {

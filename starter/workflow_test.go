@@ -31,6 +31,8 @@ func sent(t *testing.T) (input string, updates, signals []order) {
 		{"override", "dev/fresh", "--parallelism", "3", "--for", "30 min"},
 		{"override", "dev/fresh", "--vertex", "Map = x=2", "--vertex", sourceID + "=1"},
 		{"clear-override", "dev/fresh"},
+		{"undo", "dev/fresh", "--for", "30 min"},
+		{"clear-override", "dev/fresh"},
 		{"set-policy", "dev/fresh", "--policy", "vertex.max-parallelism=40", "--policy", "interval = 30 s", "--for", "2 h"},
 		{"set-policy", "dev/fresh", "--remove", "vertex.max-parallelism", "--remove", "interval"},
 		{"evaluate-now", "dev/fresh"},
@@ -149,7 +151,8 @@ func register(env *testsuite.TestWorkflowEnvironment) {
 		return activities.Accepted{Spec: s, Problems: problems}, nil
 	})
 	named(activities.NameFindRescale, func(context.Context, activities.FindRescaleInput) (activities.FoundRescale, error) {
-		return activities.FoundRescale{}, nil
+		before, after := []core.VertexSize{{ID: mapID, Parallelism: 3}}, []core.VertexSize{{ID: mapID, Parallelism: 2}}
+		return activities.FoundRescale{Exists: true, Attempt: 7, Outcome: &core.Outcome{Kind: core.Applied, Attempt: 7, From: before, Got: after}}, nil
 	})
 	topology := core.Topology{Vertices: []core.Vertex{{ID: mapID, Name: "Map = x", Parallelism: 2, Inputs: []core.Edge{{From: sourceID}}}, {ID: sourceID, Name: "Source", Parallelism: 1}}}
 	named(activities.NameObserve, func(_ context.Context, in activities.ObserveInput) (core.Observation, error) {

@@ -52,7 +52,7 @@ func (s *State) enter(o Order) {
 // set for good is what holds from then on; only one with an end can end.
 func stands(m message) bool {
 	switch m.Name {
-	case MsgPause, MsgOverride:
+	case MsgPause, MsgOverride, MsgUndo:
 		return true
 	case MsgSetPolicy:
 		return !m.Until.IsZero()

@@ -33,6 +33,7 @@ func orders() []struct{ name, description string } {
 		{MsgResume, `End a pause. {"by": "ann"}, optional.`},
 		{MsgOverride, `Pin the size: {"parallelism": 4} for all, or {"vertices": {"<vertex id or exact name>": 4}}; optional "for" or "until", "by", "reason".`},
 		{MsgClearOverride, `End an override. {"by": "ann"}, optional.`},
+		{MsgUndo, `Go back to the size before the last change, for an hour: all fields are optional; "for" or "until", "by", "reason".`},
 		{MsgSetPolicy, `Set policy keys above all other layers: {"policy": {"<key>": "<value>" or null to remove it}}; optional "for" or "until", "by", "reason".`},
 		{MsgEvaluateNow, `Look and decide now instead of at the next cycle.`},
 	}
@@ -118,7 +119,7 @@ func (l *loop) knows(ctx workflow.Context, name string) bool {
 }
 
 // laterMessages are those that the first version did not know.
-func laterMessages() []string { return []string{MsgSetPolicy} }
+func laterMessages() []string { return []string{MsgUndo, MsgSetPolicy} }
 
 // judgement is what an order would do, or why it cannot be carried out. What
 // it depends on besides the state, such as the table of policy keys, changes
@@ -129,10 +130,18 @@ type judgement struct {
 	// how many problems there are elsewhere.
 	Changes   []policy.Changed `json:"changes,omitempty"`
 	Remaining int              `json:"remaining,omitempty"`
+	// Attempt, Sizes and Told are of undo: which rescale, the sizes before it, and
+	// what is otherwise than it was then.
+	Attempt int               `json:"attempt,omitempty"`
+	Sizes   []core.VertexSize `json:"sizes,omitempty"`
+	Told    []string          `json:"told,omitempty"`
 }
 
 func (s *State) judge(m message) judgement {
-	if m.Name == MsgSetPolicy {
+	switch m.Name {
+	case MsgUndo:
+		return s.undo()
+	case MsgSetPolicy:
 		return s.revise(m)
 	}
 	return judgement{}

@@ -36,7 +36,7 @@ const maxMessage = 64 << 10
 // of durations included, is part of what must not change without a version.
 
 // decode reads a message strictly: every problem at once. No payload at all is
-// an order without fields, which pause, resume, clear-override and
+// an order without fields, which pause, resume, clear-override, undo and
 // evaluate-now take.
 func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
 	m := message{Name: name}
@@ -80,7 +80,7 @@ func (d *decoder) bad(path, format string, args ...any) {
 // knownFields lists what each message takes.
 func knownFields(name string) []string {
 	switch name {
-	case MsgPause:
+	case MsgPause, MsgUndo:
 		return []string{"by", "for", "id", "reason", "until"}
 	case MsgOverride:
 		return []string{"by", "for", "id", "parallelism", "reason", "until", "vertices"}
@@ -212,6 +212,9 @@ func (d *decoder) check(fields map[string]json.RawMessage) {
 // apply carries out a decoded message on the state and says what it did.
 func (s *State) apply(m message, j judgement, now time.Time) Answer {
 	a := s.act(m, j, now)
+	if m.Name == MsgUndo {
+		m.Until = s.Override.Until
+	}
 	s.give(m, a.Message, now)
 	return a
 }
@@ -235,9 +238,11 @@ func (s *State) act(m message, j judgement, now time.Time) Answer {
 		if s.Override == nil {
 			return Answer{Message: "there was no override"}
 		}
-		s.end(endedBy("cleared", m.By), now, MsgOverride)
+		s.end(endedBy("cleared", m.By), now, MsgOverride, MsgUndo)
 		s.Override = nil
 		return Answer{Message: "override is cleared"}
+	case MsgUndo:
+		return s.goBack(m, j, now)
 	case MsgSetPolicy:
 		return s.setPolicy(m, j, now)
 	case MsgEvaluateNow:
@@ -249,7 +254,7 @@ func (s *State) act(m message, j judgement, now time.Time) Answer {
 // override pins the size, and says what that will change: the limits of Flink
 // are known before the job is looked at again.
 func (s *State) override(m message, now time.Time) Answer {
-	s.end(endedBy("replaced", m.By), now, MsgOverride)
+	s.end(endedBy("replaced", m.By), now, MsgOverride, MsgUndo)
 	s.Override = &core.Override{Parallelism: m.Parallelism, Vertices: m.Vertices, By: m.By, Reason: m.Reason, Since: now, Until: m.Until}
 	changes, text := s.willSet(*s.Override)
 	return Answer{Message: "override is set" + untilText(m.Until) + text + s.waits(), Sizes: changes}

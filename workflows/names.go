@@ -16,6 +16,7 @@ const (
 	MsgResume        = "resume"
 	MsgOverride      = "override"
 	MsgClearOverride = "clear-override"
+	MsgUndo          = "undo"
 	MsgSetPolicy     = "set-policy"
 	MsgEvaluateNow   = "evaluate-now"
 )

@@ -114,7 +114,11 @@ func (l *loop) cycle(ctx workflow.Context) {
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": l.s.Spec.Key.Cluster, "verdict": string(d.Verdict), "reason": string(d.Reason)}).
 		Counter(MetricDecisions).Inc(1)
 	if d.Verdict == core.Change && l.s.Open == nil && ctx.Err() == nil {
+		from := l.s.Topology.Sizes()
 		l.rescale(ctx, d, asked)
+		if o := l.s.Open; o != nil && o.DecisionID == d.ID {
+			o.From = from
+		}
 	}
 	l.tell(ctx, carriedOut(events, l.s.Open != nil && l.s.Last.Verdict == core.Change))
 	l.schedule(ctx)

@@ -96,6 +96,8 @@ type OpenRescale struct {
 	RunID      string            `json:"runId,omitempty"`
 	Since      time.Time         `json:"since"`
 	Wanted     []core.VertexSize `json:"wanted,omitempty"`
+	// From are the sizes before, empty for one that was adopted.
+	From []core.VertexSize `json:"from,omitempty"`
 }
 
 // Record is one decision in the history, or a row of equal ones.
@@ -184,7 +186,7 @@ func (s *State) expire(now time.Time) (ended []string) {
 	}
 	if s.Override != nil && passed(s.Override.Until, now) {
 		s.Override = nil
-		s.ranOut(now, MsgOverride)
+		s.ranOut(now, MsgOverride, MsgUndo)
 		ended = append(ended, MsgOverride)
 	}
 	if s.expireSet(now) {

@@ -127,8 +127,11 @@ func (w *world) decision(in activities.DecideInput) core.Decision {
 	c := in.Context
 	d := core.Decision{ID: fmt.Sprintf("%d-%d", c.Cycle, c.Now.Unix()), At: c.Now, Strategy: "test", Verdict: core.Hold, Reason: core.ReasonWithinTarget}
 	to := w.want
-	if c.Override != nil {
-		to = c.Override.Parallelism
+	if o := c.Override; o != nil {
+		to = o.Parallelism
+		if len(o.Vertices) > 0 {
+			to = o.Vertices[0].Parallelism
+		}
 	}
 	d.Vertices = []core.VertexDecision{{ID: vertexID, From: w.size, To: to, Wanted: to}}
 	switch {

@@ -35,6 +35,8 @@ func Messages() []Message {
 				`{"parallelism": 4, "for": "1 h", "by": "ann", "reason": "sale"}`, `{"vertices": {"Source: orders": 4, "enrich": 12}}`,
 			}},
 		{workflows.MsgClearOverride, "End an override: the size is decided by the policy again.", "", []string{"", `{"by": "ann"}`}},
+		{workflows.MsgUndo, "Go back to the size before the last change of ours that had an effect (`applied` or `partial`; the one under way, if there is one), as an override with an end. The answer says what will change, and which vertices are gone or were changed since. With nothing to undo, or to a size that Flink cannot run, it is refused with the reason.",
+			period + "; an hour where neither is given", []string{"", `{"by": "ann", "reason": "the sink cannot keep up", "for": "8 h"}`}},
 		{workflows.MsgSetPolicy, "Set [policy keys](policy.md) of a running job, above all other layers. Keys that are not named stay as they are; `null` takes back what was set like this. The whole policy is checked: with any problem that this would bring, all are listed and nothing changes. The answer says for each key that is in force otherwise: before, after, and the layer it comes from.",
 			"`policy`, an object of keys with text, numbers, booleans or `null`, at most 100 keys and 16 KiB over all such messages; " + period + ", for the keys that are named", []string{
 				`{"policy": {"job.autoscaler.vertex.max-parallelism": "40"}, "by": "ann", "reason": "sale"}`,

@@ -65,13 +65,16 @@ func send(t *testing.T, name, payload string) error {
 		return activities.Accepted{Spec: s, Problems: problems}, nil
 	})
 	register(activities.NameObserve, func(context.Context, activities.ObserveInput) (core.Observation, error) {
-		return core.Observation{Sample: core.Sample{Fault: core.ReasonUnreachable}}, nil
+		return core.Observation{Sample: core.Sample{Fault: core.ReasonUnreachable}, Topology: &core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 4}}}}, nil
 	})
 	register(activities.NameDecide, func(context.Context, activities.DecideInput) (activities.Decided, error) {
 		return activities.Decided{Decision: core.Decision{ID: "1", Verdict: core.Hold, Reason: core.ReasonUnreachable}, Interval: time.Minute}, nil
 	})
 	register(activities.NameFindRescale, func(context.Context, activities.FindRescaleInput) (activities.FoundRescale, error) {
-		return activities.FoundRescale{}, nil
+		// A change that can be undone.
+		return activities.FoundRescale{Exists: true, Attempt: 1, Outcome: &core.Outcome{
+			Kind: core.Applied, From: []core.VertexSize{{ID: "a", Parallelism: 2}}, Got: []core.VertexSize{{ID: "a", Parallelism: 4}},
+		}}, nil
 	})
 	a := answers{accepted: errors.New("no answer came")}
 	env.RegisterDelayedCallback(func() {
