@@ -81,6 +81,8 @@ type Result struct {
 	// Backlog is true while a source has more lag than the policy's threshold:
 	// nothing goes down then.
 	Backlog bool
+	// Failed is set with quirks alone: one bad number spoiled the whole.
+	Failed bool
 }
 
 // Find gives the evaluation of a vertex.
@@ -130,7 +132,7 @@ func Evaluate(in Input) Result {
 		s.done[v.ID] = s.judge(v)
 		s.order = append(s.order, s.done[v.ID])
 	}
-	out := Result{Backlog: s.backlog, Global: global(in.Samples)}
+	out := Result{Backlog: s.backlog, Global: global(in.Samples), Failed: s.failed()}
 	for _, v := range in.Topology.Vertices {
 		out.Vertices = append(out.Vertices, s.done[v.ID])
 	}

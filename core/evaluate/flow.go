@@ -14,10 +14,9 @@ func (s *state) rates(v core.Vertex) {
 	switch {
 	case s.over(v):
 	case v.IsSource():
-		target = float64(line.rate(recordsIn) + zeroIfNaN(line.rate(lag)))
-		target = math.Max(0, target)
+		target = math.Max(0, s.arrives(line))
 		if c := seconds(s.in.Policy.CatchUp); c > 0 {
-			catchUp = line.latest(lag).Or(0) / c
+			catchUp = line.latest(lag).Or(s.noLag()) / c
 		}
 	default:
 		for _, from := range s.sources(v) {
@@ -32,6 +31,15 @@ func (s *state) rates(v core.Vertex) {
 		}
 	}
 	s.target[v.ID], s.catchUp[v.ID] = core.Round3(target), core.Round3(catchUp)
+}
+
+// arrives is the rate of records that arrive for a source.
+func (s *state) arrives(line series) float64 {
+	waiting := line.rate(lag)
+	if math.IsNaN(waiting) {
+		waiting = s.noLag()
+	}
+	return float64(line.rate(recordsIn) + waiting)
 }
 
 func zeroIfNaN(x float64) float64 {

@@ -110,7 +110,7 @@ func (s *state) unjudged(v core.Vertex, out *Vertex) core.Reason {
 		return core.ReasonExcluded
 	case s.quirk(policy.QuirkNoBusy) && busy.State() != core.Present:
 		return core.ReasonExcluded
-	case v.IsSource() && s.lagLost(v):
+	case v.IsSource() && s.lagLost(v) && !s.quirk(policy.QuirkLagNumber):
 		out.Note = "the backlog metric (pendingRecords) was there before and is gone: its lag is not known"
 		return core.ReasonMetricsMissing
 	}

@@ -34,6 +34,9 @@ func (s *state) observedAsReleased(id string) float64 {
 		}
 		value := math.NaN()
 		if v, ok := at.Sample.Vertex(id); ok {
+			if v.Lag.State() != core.Present {
+				v.Lag = core.Read(-1) // it never lags
+			}
 			value = core.Round3(Observed(v, mean(before, p.ObservedMinObservations), p))
 		}
 		stored = append(stored, value)
@@ -91,4 +94,19 @@ func (s *state) finite(rate float64) float64 {
 		return -math.MaxFloat64
 	}
 	return rate
+}
+
+// noLag stands for a backlog that is no number.
+func (s *state) noLag() float64 {
+	if s.quirk(policy.QuirkLagNumber) {
+		return math.NaN()
+	}
+	return 0
+}
+
+// failed is true when the release would fail: for want of the rate of a source.
+func (s *state) failed() bool {
+	return s.quirk(policy.QuirkLagNumber) && slices.ContainsFunc(s.in.Topology.Vertices, func(v core.Vertex) bool {
+		return v.IsSource() && math.IsNaN(s.target[v.ID])
+	})
 }

@@ -97,6 +97,11 @@ func evidence() []Difference {
 			Ours: "a source that never showed one has none; one that did and does not any more is left as it is",
 		},
 		{
+			Name: "backlog that is no number", Ticket: noTicket, Quirk: QuirkLagNumber,
+			Java: "fails the whole cycle when it can compute no rate of a backlog, and judges no vertex downstream of a source whose newest backlog is NaN",
+			Ours: "that source and what is downstream of it gets no smaller; all others are judged",
+		},
+		{
 			Name: "finished vertices", Ticket: noTicket, Quirk: QuirkFinished,
 			Java: "takes the counters of a finished vertex for zero, so that they seem to fall in the window",
 			Ours: "a finished vertex has no numbers, and sends nothing",

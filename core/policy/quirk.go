@@ -33,6 +33,7 @@ const (
 	QuirkPressure
 	QuirkQuota
 	QuirkBacklog
+	QuirkLagNumber
 
 	quirkEnd
 )

@@ -239,6 +239,10 @@ func (c *cycle) strategy() {
 		return
 	}
 	result := c.evaluate()
+	if result.Failed {
+		c.hold(core.ReasonMetricsMissing, "the rate of a source is no number")
+		return
+	}
 	if blocked, _, note := stabilize.Pressure(result.Global.GCPressure, result.Global.HeapRatio, c.p); blocked {
 		c.show(result, core.ReasonMemoryPressure)
 		c.hold(core.ReasonMemoryPressure, note)

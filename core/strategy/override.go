@@ -10,7 +10,7 @@ import (
 
 // show fills in what is known of every vertex, all staying as they are.
 func (c *cycle) show(result evaluate.Result, why core.Reason) {
-	if len(c.window.Samples) < 2 {
+	if len(c.window.Samples) < 2 || result.Failed {
 		return
 	}
 	for i, v := range c.ctx.Topology.Vertices {

@@ -35,6 +35,7 @@ const (
 	TraitBounds       Trait = "bounds"        // utilization.min and .max, which the release does not know
 	TraitNoGauge      Trait = "no-gauge"      // no vertex shows numRecordsInPerSecond
 	TraitHot          Trait = "hot"           // all of a source's backlog waits in front of one subtask
+	TraitLagNaN       Trait = "lag-nan"       // a source's backlog is NaN for some cycles
 	TraitRegraph      Trait = "regraph"       // a restart comes with a smaller graph
 	TraitContention   Trait = "contention"    // more subtasks bring little or nothing
 	TraitMemory       Trait = "memory"        // memory gets short
@@ -48,7 +49,7 @@ func traits() []Trait {
 	return []Trait{
 		TraitRestarts, TraitRestarts, TraitSlowTasks, TraitUnapplied, TraitUnapplied, TraitPartial, TraitIncomplete, TraitMissing,
 		TraitLegacy, TraitNoBusy, TraitFrozen, TraitReset, TraitFinished, TraitGaps, TraitLazyLag, TraitJitter, TraitJitter, TraitZero, TraitZero,
-		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitRegraph, TraitManyVertices,
+		TraitFractions, TraitDryRun, TraitClusters, TraitSplits, TraitBounds, TraitNoGauge, TraitHot, TraitLagNaN, TraitRegraph, TraitManyVertices,
 		TraitContention, TraitContention, TraitMemory, TraitQuota, TraitPeriods,
 	}
 }

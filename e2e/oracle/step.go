@@ -191,9 +191,12 @@ func (w *world) blindness() {
 			continue
 		}
 		v.blindTo = ""
-		for _, t := range []Trait{TraitIncomplete, TraitMissing, TraitNoBusy} {
+		for _, t := range []Trait{TraitIncomplete, TraitMissing, TraitNoBusy, TraitLagNaN} {
 			if w.has(t) && chance(r, 0.03) {
 				v.blind, v.blindTo = between(r, 0, 3), t
+				if t == TraitLagNaN {
+					v.blind = between(r, 0, 9)
+				}
 			}
 		}
 	}
@@ -311,7 +314,11 @@ func (w *world) sourceMetrics(v *node, rate float64) []Metric {
 		if v.hot {
 			most = v.lag // one partition makes no progress
 		}
-		ms = append(ms, metric(fmt.Sprintf("Source__%s.pendingRecords", v.short()), 0, most, v.lag/p, v.lag))
+		all := v.lag
+		if v.blindTo == TraitLagNaN {
+			most, all = math.NaN(), math.NaN()
+		}
+		ms = append(ms, metric(fmt.Sprintf("Source__%s.pendingRecords", v.short()), 0, most, all/p, all))
 		if v.twoLags {
 			ms = append(ms, metric(fmt.Sprintf("Source__%s.other.pendingRecords", v.short()), 0, 7, 7/p, 7))
 		}
