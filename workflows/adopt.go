@@ -99,6 +99,7 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
 		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note,
 		From: l.s.Topology.Sizes(), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints,
+		Seen: l.s.inForce(), Restarts: l.s.Memory.Restarts,
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	free = workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
@@ -120,6 +121,16 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 		l.closed(free, o, err)
 	})
 	return nil
+}
+
+// inForce is what was wanted of Flink at the newest look, nil where it is not
+// known.
+func (s *State) inForce() core.Requirements {
+	n := len(s.Window)
+	if n == 0 || !s.Window[n-1].Asked {
+		return nil
+	}
+	return core.Beside(s.Window[n-1].Wanted, s.Topology.Sizes())
 }
 
 // closed takes in the outcome of a rescale and has the job looked at at once.

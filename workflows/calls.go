@@ -88,6 +88,14 @@ func callPreflight(ctx workflow.Context, in activities.RescaleInput) (activities
 	return result[activities.Preflight](ctx, workflow.ExecuteActivity(ctx, activities.NamePreflight, in))
 }
 
+func callCheckUndo(ctx workflow.Context, in activities.UndoInput) (activities.Preflight, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: preflightLimit, HeartbeatTimeout: beatTimeout,
+		RetryPolicy: retry(10), Summary: "may the size before be asked for again?",
+	})
+	return result[activities.Preflight](ctx, workflow.ExecuteActivity(ctx, activities.NameCheckUndo, in))
+}
+
 func callApply(ctx workflow.Context, in activities.ApplyInput) (activities.ApplyResult, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: applyLimit, ScheduleToCloseTimeout: writeWithin, HeartbeatTimeout: beatTimeout,

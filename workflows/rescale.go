@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // RescaleFlinkJob carries out one decision: preflight, apply once, verify on
-// Flink itself. It never returns an error: it ends with an outcome and what
+// Flink itself, and where that shows that the job is not well, back to the size
+// before. It never returns an error: it ends with an outcome and what
 // Flink shows (I5). It depends on nobody: the workflow that started it may be
 // cancelled, terminated or started again meanwhile. A cancel of its own changes
 // nothing either: half a rescale is no outcome.
@@ -19,7 +21,11 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	r := &rescale{in: in, out: core.Outcome{
 		DecisionID: in.DecisionID, Attempt: in.Attempt, From: in.From, Wanted: in.Wanted, StartedAt: workflow.Now(ctx).UTC(),
+		JobID: in.JobID, Cause: in.Cause,
 	}}
+	if err := r.answer(ctx); err != nil {
+		return core.Outcome{}, err
+	}
 	r.show(ctx, "checking whether the job may be changed now")
 	r.run(ctx)
 	r.out.EndedAt = workflow.Now(ctx).UTC()
@@ -30,10 +36,39 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 	return r.out, nil
 }
 
+// QueryProgress asks a rescale how far it is.
+const QueryProgress = "progress"
+
+// RescaleProgress is a rescale that runs, or its outcome. What Flink shows while
+// it is waited for is in the heartbeat of the activity Verify.
+type RescaleProgress struct {
+	DecisionID string      `json:"decision"`
+	Attempt    int         `json:"attempt"`
+	Cause      core.Reason `json:"cause"`
+	Phase      string      `json:"phase"`
+	Since      time.Time   `json:"since"`
+	// Deadline is when the wait for the size ends, DeadlineWhy what it is made
+	// of; zero outside of a wait.
+	Deadline    time.Time         `json:"deadline,omitzero"`
+	DeadlineWhy string            `json:"deadlineWhy,omitempty"`
+	From        []core.VertexSize `json:"from,omitempty"`
+	Wanted      []core.VertexSize `json:"wanted,omitempty"`
+	// Outcome is nil until it has ended.
+	Outcome *core.Outcome `json:"outcome,omitempty"`
+}
+
 // rescale is one run of the saga.
 type rescale struct {
 	in  activities.RescaleInput
 	out core.Outcome
+	at  RescaleProgress
+}
+
+// answer lets people ask how far it is.
+func (r *rescale) answer(ctx workflow.Context) error {
+	r.at = RescaleProgress{DecisionID: r.in.DecisionID, Attempt: r.in.Attempt, Cause: r.in.Cause, From: r.in.From, Wanted: r.in.Wanted}
+	return workflow.SetQueryHandlerWithOptions(ctx, QueryProgress, func() (RescaleProgress, error) { return r.at, nil },
+		workflow.QueryHandlerOptions{Description: "How far the rescale is, and until when it waits."})
 }
 
 func (r *rescale) run(ctx workflow.Context) {
@@ -56,20 +91,22 @@ func (r *rescale) run(ctx workflow.Context) {
 	// Without an answer in all that time the wish may be in force or not: Flink
 	// itself will show it.
 	r.out.WrittenAt = written.At
-	r.show(ctx, "waiting for the new size")
+	if err == nil {
+		r.out.Wish = pre.Wish
+	}
 	r.verify(ctx, pre, err)
 }
 
 func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritten error) {
-	got, err := callVerify(ctx, activities.VerifyInput{
-		Key: r.in.Key, Target: r.in.Target, Job: pre.Job, Wanted: r.in.Wanted, Before: pre.Before, Wish: pre.Wish,
-		RunningSince: pre.RunningSince, Deadline: workflow.Now(ctx).Add(r.in.VerifyTimeout).UTC(),
-	})
+	got, err := r.wait(ctx, pre, r.in.Wanted, "waiting for the new size")
 	if err != nil {
 		r.end(core.Failed, activities.ReasonOf(err, core.ReasonUnreachable), "written, but what came of it could not be read: "+rootCause(err))
 		return
 	}
 	r.out.Got, r.out.RunningAt = got.Got, got.RunningAt
+	if got.WishHeld {
+		r.out.Wish = pre.Wish
+	}
 	if unwritten != nil && !got.WishHeld && got.Kind == core.Partial {
 		r.end(core.Rejected, activities.ReasonOf(unwritten, core.ReasonUnreachable), "could not be written: "+rootCause(unwritten))
 		return
@@ -79,14 +116,108 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 		note += "; when it began, " + pre.Note
 	}
 	r.end(got.Kind, got.Reason, note)
+	if got.Undo != "" {
+		r.undo(ctx, pre, got)
+	}
+}
+
+// leastVerify is the wait of a preflight that did not say how long: one that an
+// earlier version recorded.
+const leastVerify = 5 * time.Minute
+
+// wait is one Verify, with a deadline that is shown.
+func (r *rescale) wait(ctx workflow.Context, pre activities.Preflight, wanted []core.VertexSize, phase string) (activities.Verified, error) {
+	within := pre.VerifyFor
+	if within <= 0 {
+		within = max(r.in.VerifyTimeout, 0)
+	}
+	if within == 0 {
+		within = leastVerify
+	}
+	r.at.Deadline, r.at.DeadlineWhy = workflow.Now(ctx).Add(within).UTC(), pre.VerifyWhy
+	r.show(ctx, phase)
+	got, err := callVerify(ctx, activities.VerifyInput{
+		Key: r.in.Key, Target: r.in.Target, Job: pre.Job, Wanted: wanted, Before: pre.Before, Wish: pre.Wish,
+		RunningSince: pre.RunningSince, Since: pre.At, Deadline: r.at.Deadline,
+	})
+	r.at.Deadline, r.at.DeadlineWhy = time.Time{}, ""
+	return got, err
+}
+
+// undo asks for the size before again: the job is not well since the change. It
+// is a decision of its own, with its own id, and the outcome has both. Recorded
+// results alone lead here, and those of earlier versions never do.
+func (r *rescale) undo(ctx workflow.Context, pre activities.Preflight, bad activities.Verified) {
+	r.show(ctx, fmt.Sprintf("not well (%s): checking whether the size before may be asked for again", bad.Undo))
+	u := &core.Undo{DecisionID: r.in.DecisionID + "-undo", Cause: bad.Undo, Note: r.out.Note}
+	r.out.Undo = u
+	kind, reason, note := r.goBack(ctx, pre, u)
+	u.Kind, u.Reason = kind, reason
+	switch {
+	case kind == core.Applied:
+		r.end(core.Undone, bad.Undo, fmt.Sprintf("%s; undone: %s", u.Note, note))
+	case kind == core.Partial && reason != core.ReasonForeignWriter:
+		r.end(core.Undone, bad.Undo, fmt.Sprintf("%s; undone in part (%s): %s", u.Note, reason, note))
+	default:
+		r.end(core.Failed, bad.Undo, fmt.Sprintf("%s; not undone (%s): %s", u.Note, reason, note))
+	}
+	u.Note = spec.Cut(u.Note, maxNote)
+}
+
+// goBack is the undo itself: the same steps with the same care.
+func (r *rescale) goBack(ctx workflow.Context, pre activities.Preflight, u *core.Undo) (core.OutcomeKind, core.Reason, string) {
+	check, err := callCheckUndo(ctx, activities.UndoInput{
+		Key: r.in.Key, Target: r.in.Target, Job: pre.Job, Wish: pre.Wish, Back: pre.Before, Restarts: r.in.Restarts, VerifyTimeout: r.in.VerifyTimeout,
+	})
+	switch {
+	case err != nil:
+		return core.Rejected, activities.ReasonOf(err, core.ReasonUnreachable), rootCause(err)
+	case check.Reason != "":
+		return core.Rejected, check.Reason, check.Note
+	}
+	r.show(ctx, "writing the size before")
+	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: check.Job, DecisionID: u.DecisionID, Held: check.Held, Wish: check.Wish})
+	if activities.IsFinal(err) {
+		return core.Rejected, activities.ReasonOf(err, core.ReasonRefused), rootCause(err)
+	}
+	u.WrittenAt = written.At
+	r.out.Wish = check.Wish
+	if err != nil {
+		r.out.Wish = nil
+	}
+	got, err := r.wait(ctx, check, pre.Before, "waiting for the size before")
+	if err != nil {
+		return core.Failed, activities.ReasonOf(err, core.ReasonUnreachable), "written, but what came of it could not be read: " + rootCause(err)
+	}
+	u.Got, r.out.Got, r.out.RunningAt = got.Got, got.Got, got.RunningAt
+	if got.WishHeld {
+		r.out.Wish = check.Wish
+	}
+	return got.Kind, got.Reason, got.Note
 }
 
 func (r *rescale) end(k core.OutcomeKind, reason core.Reason, note string) {
-	r.out.Kind, r.out.Reason, r.out.Note = k, reason, spec.Cut(note, maxNote)
+	r.out.Kind, r.out.Reason, r.out.Note = k, reason, spec.Cut(note, maxOutcomeNote)
 }
 
-// show keeps the current details in the Temporal UI fresh.
+// maxOutcomeNote has room for what went wrong and for what came of the undo.
+const maxOutcomeNote = 2 * maxNote
+
+// show keeps the current details in the Temporal UI fresh, and the answer of
+// the query.
 func (r *rescale) show(ctx workflow.Context, phase string) {
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** attempt %d of %s: %s\n\n%s\n\n%s",
-		r.in.Cause, r.in.Attempt, plain(r.in.Key.String()), plain(phase), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted)))
+	r.at.Phase, r.at.Since = phase, workflow.Now(ctx).UTC()
+	if !r.out.EndedAt.IsZero() {
+		o := r.out
+		r.at.Outcome = &o
+	}
+	until := ""
+	if !r.at.Deadline.IsZero() {
+		until = fmt.Sprintf(", at the latest until %s", r.at.Deadline.Format("2006-01-02 15:04:05 UTC"))
+		if r.at.DeadlineWhy != "" {
+			until += " (" + r.at.DeadlineWhy + ")"
+		}
+	}
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** attempt %d of %s: %s%s\n\n%s\n\n%s",
+		r.in.Cause, r.in.Attempt, plain(r.in.Key.String()), plain(phase), plain(until), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted)))
 }

@@ -41,6 +41,7 @@ type world struct {
 	preflight func(in activities.RescaleInput) (activities.Preflight, error)
 	apply     func(in activities.ApplyInput) (activities.ApplyResult, error)
 	verify    func(in activities.VerifyInput) (activities.Verified, error)
+	checkUndo func(in activities.UndoInput) (activities.Preflight, error)
 	find      func() activities.FoundRescale
 	await     func() core.Outcome
 	noBackoff bool
@@ -71,7 +72,7 @@ func newWorld(t *testing.T) *world {
 		activities.NameAccept: w.Accept, activities.NameObserve: w.Observe, activities.NameDecide: w.Decide,
 		activities.NamePreflight: w.Preflight, activities.NameApply: w.Apply, activities.NameVerify: w.Verify,
 		activities.NameFindRescale: w.FindRescale, activities.NameAwaitRescale: w.AwaitRescale,
-		activities.NameReport: w.Report,
+		activities.NameReport: w.Report, activities.NameCheckUndo: w.CheckUndo,
 	} {
 		w.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -167,6 +168,10 @@ func (w *world) Preflight(_ context.Context, in activities.RescaleInput) (activi
 		Job: core.JobRef{ID: w.jobID}, Before: []core.VertexSize{{ID: vertexID, Parallelism: w.size}},
 		Wish: core.Requirements{{ID: vertexID, Lower: 1, Upper: in.Wanted[0].Parallelism}},
 	}, nil
+}
+
+func (w *world) CheckUndo(_ context.Context, in activities.UndoInput) (activities.Preflight, error) {
+	return w.checkUndo(in)
 }
 
 func (w *world) Apply(_ context.Context, in activities.ApplyInput) (activities.ApplyResult, error) {
