@@ -95,10 +95,20 @@ func rules() []rule {
 			breach: source{path: "core/strategy/x.go", imports: []string{module + "/core/event"}},
 		},
 		{
+			name: "sharing slots knows no decisions", applies: code("core/share"), why: "who may grow depends on what is asked for, not on how that came about",
+			allows: func(_ source, p string) bool { return !ours(p) },
+			breach: source{path: "core/share/x.go", imports: []string{module + "/core/policy"}},
+		},
+		{
+			name: "decisions know no sharing", applies: func(s source) bool { return code("core")(s) && !inside(s.dir(), "core/share") }, why: "a job decides what it needs; what there is for it is another question",
+			allows: func(_ source, p string) bool { return p != module+"/core/share" },
+			breach: source{path: "core/strategy/x.go", imports: []string{module + "/core/share"}},
+		},
+		{
 			name: "workflows have no formulas and do no I/O", applies: code("workflows"), why: "what may change its mind runs in a recorded activity",
 			allows: func(_ source, p string) bool {
 				switch p {
-				case module + "/core", module + "/core/policy", module + "/core/spec", module + "/core/collect", module + "/activities",
+				case module + "/core", module + "/core/policy", module + "/core/spec", module + "/core/share", module + "/core/collect", module + "/activities",
 					"go.temporal.io/sdk/workflow", "go.temporal.io/sdk/temporal", "go.temporal.io/sdk/converter", "go.temporal.io/api/enums/v1":
 					return true
 				}
