@@ -104,5 +104,9 @@ func (w *write) fail(err error) error {
 	case !w.sent:
 		typ = ErrTypeRefused
 	}
-	return finalError(err, typ)
+	reason := core.ReasonFor(err)
+	if foreign {
+		reason = core.ReasonForeignWriter
+	}
+	return finalError(err, typ, reason)
 }

@@ -57,7 +57,7 @@ func toTemporal(err error) error {
 		return nil
 	}
 	if typ, ok := finalType(err); ok {
-		return finalError(err, typ)
+		return finalError(err, typ, core.ReasonFor(err))
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), ErrTypeTryAgain, temporal.ApplicationErrorOptions{
 		NextRetryDelay: retryDelay(err), Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
@@ -65,9 +65,9 @@ func toTemporal(err error) error {
 }
 
 // finalError says no for good, with the reason in its details.
-func finalError(err error, typ string) error {
+func finalError(err error, typ string, reason core.Reason) error {
 	return temporal.NewApplicationErrorWithOptions(err.Error(), typ, temporal.ApplicationErrorOptions{
-		NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
+		NonRetryable: true, Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(reason)},
 	})
 }
 

@@ -172,7 +172,7 @@ func TestSomeoneElsesChangeIsNotOverwritten(t *testing.T) {
 	in := activities.ApplyInput{Key: key(), Job: p.job, DecisionID: "1-1", Held: p.held, Wish: p.held.Want(sizes(1, 4))}
 	p.held = p.held.Want(sizes(1, 7))
 	_, err := call[activities.ApplyResult](t, p, activities.NameApply, in)
-	if !activities.IsFinal(err) || activities.ReasonOf(err, "") != core.ReasonBusy || p.writes != 0 {
+	if !activities.IsFinal(err) || activities.ReasonOf(err, "") != core.ReasonForeignWriter || p.writes != 0 {
 		t.Errorf("error %v, reason %q, writes %d", err, activities.ReasonOf(err, ""), p.writes)
 	}
 	if diff := cmp.Diff(core.Requirements{{ID: source, Lower: 1, Upper: 1}, {ID: slow, Lower: 1, Upper: 7}}, p.held); diff != "" {

@@ -250,6 +250,9 @@ type JobContext struct {
 	// succeed, zero for now; LastOutcome is the last one.
 	RetryAfter  time.Time
 	LastOutcome *Outcome
+	// AskedAt is when an operator last asked for a look, a size, or an end of a
+	// pause; zero for never.
+	AskedAt time.Time
 	// ManagedBy names another running workflow that owns the target.
 	ManagedBy string
 	// Config holds options of the job's own configuration besides the policy:

@@ -25,6 +25,16 @@ type Memory struct {
 	// Doubts are scale-ups that did not bring what was expected of them, sorted
 	// by vertex id.
 	Doubts []Doubt `json:"doubts,omitempty"`
+	// Ours is what our last write left in force, nil where that is not known;
+	// Foreign is what somebody else wrote over it, nil for nothing.
+	Ours    *Ours    `json:"ours,omitempty"`
+	Foreign *Foreign `json:"foreign,omitempty"`
+	// Bad holds sizes at which the job failed, oldest first.
+	Bad []BadSize `json:"bad,omitempty"`
+	// Trial is the last change while it is young, nil for none.
+	Trial *Trial `json:"trial,omitempty"`
+	// Free is how many slots were free after the last outcome.
+	Free *FreeThen `json:"free,omitempty"`
 	// Told are the events that were sent and must not be repeated yet, sorted by
 	// key.
 	Told []Told `json:"told,omitempty"`
@@ -131,6 +141,60 @@ type Doubt struct {
 	// Until is when the verdict ends by itself, zero while there are too few
 	// proofs for one.
 	Until time.Time `json:"until,omitzero"`
+}
+
+// Ours is what we want of Flink for one job.
+type Ours struct {
+	JobID string       `json:"jobId"`
+	Wish  Requirements `json:"wish"`
+	// Less holds the vertices that came to less than was wanted, with the size
+	// that counts as well for now.
+	Less []VertexSize `json:"less,omitempty"`
+}
+
+// Foreign is what somebody else wants of Flink.
+type Foreign struct {
+	Wanted Requirements `json:"wanted"`
+	// Since is when it was first seen, Asked when an operator had last asked for
+	// a look or a size by then: a later one takes it as given.
+	Since time.Time `json:"since"`
+	Asked time.Time `json:"asked,omitzero"`
+}
+
+// BadSize is a change after which the job was not well.
+type BadSize struct {
+	// DecisionID is the change that showed it last.
+	DecisionID string `json:"decision"`
+	// Above holds the vertices that had grown with the size that was too large,
+	// Below those that had shrunk with the size that was too small; sorted by id.
+	Above []VertexSize `json:"above,omitempty"`
+	Below []VertexSize `json:"below,omitempty"`
+	// Until is when it is tried again, For how long it was forbidden: doubled when
+	// it is confirmed.
+	Until time.Time     `json:"until"`
+	For   time.Duration `json:"for"`
+}
+
+// Trial is a change that has to prove itself.
+type Trial struct {
+	JobID      string `json:"jobId"`
+	DecisionID string `json:"decision"`
+	// Back is the size before.
+	Back []VertexSize `json:"back"`
+	// Since is when the job ran after the change, by the JobManager's clock;
+	// Starts are when it ran again later, oldest first.
+	Since  time.Time   `json:"since"`
+	Starts []time.Time `json:"starts,omitempty"`
+	// Most is the most subtasks that it ran at since: a start at more is Flink
+	// getting nearer to what is wanted.
+	Most int `json:"most"`
+}
+
+// FreeThen is how many slots were free when an outcome was taken in.
+type FreeThen struct {
+	Attempt int       `json:"attempt"`
+	At      time.Time `json:"at"`
+	Slots   Reading   `json:"slots"`
 }
 
 // Told is an event that was sent.

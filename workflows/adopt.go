@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/workflow"
@@ -121,6 +122,15 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 		l.closed(free, o, err)
 	})
 	return nil
+}
+
+// asks notes an order that shows that somebody looks at the job: what another
+// wrote over ours by then is known to them.
+func (s *State) asks(message string, now time.Time) {
+	switch message {
+	case MsgEvaluateNow, MsgResume, MsgOverride, MsgUndo:
+		s.AskedAt = now
+	}
 }
 
 // inForce is what was wanted of Flink at the newest look, nil where it is not

@@ -173,6 +173,7 @@ func (l *loop) order(ctx workflow.Context, m message) (Answer, []core.Problem) {
 	l.s.remember(m.ID)
 	a := l.s.apply(m, j, now)
 	l.s.Orders++
+	l.s.asks(m.Name, now)
 	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", a.Message)
 	l.hurry(now)
 	l.changed(ctx)

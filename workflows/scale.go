@@ -192,7 +192,7 @@ func (l *loop) context(ctx workflow.Context) core.JobContext {
 	c := core.JobContext{
 		Key: l.s.Spec.Key, JobID: l.s.Job.ID, FlinkVersion: l.s.Job.FlinkVersion, Cycle: l.s.Cycle, Now: workflow.Now(ctx).UTC(),
 		Topology: l.s.Topology, Window: l.s.Window, Memory: l.s.Memory, Pause: l.s.Pause, Override: l.s.Override,
-		RescaleOpen: l.s.Open != nil, RetryAfter: l.s.RetryAfter, ManagedBy: l.s.ManagedBy,
+		RescaleOpen: l.s.Open != nil, RetryAfter: l.s.RetryAfter, ManagedBy: l.s.ManagedBy, AskedAt: l.s.AskedAt,
 	}
 	if n := len(l.s.Window); n > 0 && l.s.Window[n-1].Fault == "" {
 		c.Now = l.s.Window[n-1].At

@@ -80,6 +80,8 @@ type State struct {
 	Messages []string   `json:"messages,omitempty"`
 	// Orders counts the messages that were carried out.
 	Orders int `json:"orders,omitempty"`
+	// AskedAt is when a look, a size or the end of a pause was last asked for.
+	AskedAt time.Time `json:"askedAt,omitzero"`
 
 	// Timing, from the policy of the last decision.
 	Interval      time.Duration `json:"interval"`

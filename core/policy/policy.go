@@ -153,8 +153,11 @@ type Policy struct {
 	BreakerFailures int
 	BreakerReset    time.Duration
 
-	// VerifyTimeout is how long a rescale may take to show its effect, Backoff
-	// the wait after one that did not succeed.
+	// VerifyTimeout is how long a rescale may take to show its effect, 0 for as
+	// long as Flink may take; Backoff the wait after one that did not succeed.
+	// ForeignAcceptAfter is when somebody else's requirements count as given, 0
+	// for never.
+	ForeignAcceptAfter time.Duration
 	VerifyTimeout      time.Duration
 	Backoff            time.Duration
 	WithoutCheckpoints bool

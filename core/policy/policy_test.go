@@ -36,7 +36,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		TuningCompensation: true, TuningOverhead: 0.2, HistoryMaxCount: 3, HistoryMaxAge: 24 * time.Hour, EventInterval: 30 * time.Minute,
 		Zone: time.UTC, FloorLead: 15 * time.Minute,
 		BreakerFailures: 5, BreakerReset: time.Hour,
-		VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute,
+		ForeignAcceptAfter: time.Hour, Backoff: 5 * time.Minute,
 	}
 	if diff := cmp.Diff(want, Default()); diff != "" {
 		t.Errorf("default policy (-want +got):\n%s", diff)

@@ -189,7 +189,7 @@ func tuningRows() []row {
 
 func rescaleRows() []row {
 	return []row{
-		duration(row{name: "rescale.verify-timeout", def: "5 min", ours: true, meaning: "how long a rescale may take until all tasks run at the new size; after that it counts as partial or not reached"},
+		duration(row{name: "rescale.verify-timeout", ours: true, meaning: "how long a rescale may take until all tasks run at the new size; after that it counts as partial, or is undone; without it as long as Flink may take by its own options (cool-down, waits for slots and for a checkpoint), twice a restart that was measured, and 30 s"},
 			func(d *draft) *time.Duration { return &d.VerifyTimeout }, time.Second, 24*time.Hour),
 		duration(row{name: "rescale.backoff", def: "5 min", ours: true, meaning: "wait after a rescale that did not succeed, before the next one"},
 			func(d *draft) *time.Duration { return &d.Backoff }, 0, 24*time.Hour),
@@ -201,6 +201,8 @@ func rescaleRows() []row {
 			func(d *draft) *int { return &d.BreakerFailures }, 0),
 		duration(row{name: "rescale.breaker.reset", def: "1 h", ours: true, meaning: "one is tried again after this time; 0 s: never by itself"},
 			func(d *draft) *time.Duration { return &d.BreakerReset }, 0, longest),
+		duration(row{name: "rescale.foreign-writer.accept-after", def: "1 h", ours: true, meaning: "requirements that somebody else wrote over ours are left alone for this long, then they count as given and the job is sized on; evaluate-now, resume or an override does that at once; 0 s: only those do"},
+			func(d *draft) *time.Duration { return &d.ForeignAcceptAfter }, 0, longest),
 		boolean(row{name: "rescale.without-checkpoints", def: "false", ours: true, meaning: "allow a rescale of a job that takes no checkpoints: its state is lost by it"},
 			func(d *draft) *bool { return &d.WithoutCheckpoints }),
 	}

@@ -17,6 +17,8 @@ type Book struct {
 	now    time.Time
 	p      policy.Policy
 	judged map[string]*core.Effect
+	// late is true while the job is behind and falls behind further.
+	late bool
 }
 
 // Open copies what is remembered, takes in the outcome of the last rescale (nil
@@ -25,8 +27,10 @@ func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p p
 	b := &Book{Delays: Load(m), memory: Settle(m, last), now: now, p: p, judged: map[string]*core.Effect{}}
 	b.Delays.Retain(t)
 	if last != nil && last.Attempt != m.Settled {
-		b.memory = Spend(b.memory, *last)
+		b.memory = Try(Claim(Spend(b.memory, *last), *last), *last)
+		b.memory.Bad = MarkBad(b.memory.Bad, *last, now)
 	}
+	b.memory.Bad = TrimBad(b.memory.Bad, t, now)
 	b.memory.Spent = TrimSpent(b.memory.Spent, now)
 	if p.Quirks.Has(policy.QuirkEffect) {
 		b.memory.Changes = m.Changes

@@ -10,7 +10,7 @@ import (
 // order passes, and so does what brings a late job back to its objective.
 func (c *cycle) spent() bool {
 	note := c.book.Over()
-	if note == "" || c.d.Reason == core.ReasonOverride || c.saves() {
+	if note == "" || c.d.Reason == core.ReasonOverride || c.d.Reason == core.ReasonUndo || c.saves() {
 		return false
 	}
 	c.forbid(core.ReasonBudget, note+"; would do: "+c.d.Note)
@@ -21,7 +21,7 @@ func (c *cycle) spent() bool {
 // given after the last of them.
 func (c *cycle) broken() bool {
 	note, since := c.book.Broken()
-	if note == "" || (c.d.Reason == core.ReasonOverride && c.ctx.Override.Since.After(since)) {
+	if note == "" || c.d.Reason == core.ReasonUndo || (c.d.Reason == core.ReasonOverride && c.ctx.Override.Since.After(since)) {
 		return false
 	}
 	c.forbid(core.ReasonBreaker, note+"; would do: "+c.d.Note)

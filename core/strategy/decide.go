@@ -108,6 +108,9 @@ func (c *cycle) run(problems []core.Problem) {
 		c.invalid(problems)
 		return
 	}
+	if n := len(c.ctx.Window); n > 0 {
+		c.memory = stabilize.Watch(c.memory, c.ctx.JobID, c.ctx.Window[n-1])
+	}
 	if !c.fit() {
 		return
 	}
@@ -118,6 +121,7 @@ func (c *cycle) run(problems []core.Problem) {
 	c.remember()
 	c.book = stabilize.Open(c.memory, c.ctx.LastOutcome, c.ctx.Topology, c.ctx.Now, c.p)
 	c.book.AsReleased(c.ctx.Window[len(c.ctx.Window)-1].RunningSince, c.ctx.Topology)
+	c.asked()
 	c.p.RestartTime, c.d.Restart = c.restart()
 	if c.ctx.Override.Active(c.ctx.Now) {
 		c.override()
@@ -234,6 +238,8 @@ func (c *cycle) strategy() {
 	case !ok:
 		c.hold(core.ReasonPolicyInvalid, fmt.Sprintf("unknown strategy %q", c.p.Strategy))
 		return
+	case c.goesBack():
+		return
 	case !c.window.Full:
 		c.notFull()
 		return
@@ -248,6 +254,7 @@ func (c *cycle) strategy() {
 		c.hold(core.ReasonMemoryPressure, note)
 		return
 	}
+	c.book.Late(result.Backlog && growing(c.window.Samples))
 	job := c.job(result)
 	c.d.Vertices = propose(job, c.book, c.aligner)
 	c.sumUp()

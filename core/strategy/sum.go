@@ -76,7 +76,7 @@ func (c *cycle) sumUp() {
 // holdReasons are the reasons of a vertex that explain the hold of the job, the
 // most telling first.
 func holdReasons() []core.Reason {
-	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonContradiction, core.ReasonIneffective, core.ReasonNoDownPeriod, core.ReasonDownDelayed, core.ReasonVetoed, core.ReasonAtLimit}
+	return []core.Reason{core.ReasonIncomplete, core.ReasonMetricsMissing, core.ReasonWindowNotFull, core.ReasonContradiction, core.ReasonIneffective, core.ReasonFailedBefore, core.ReasonNoDownPeriod, core.ReasonDownDelayed, core.ReasonVetoed, core.ReasonAtLimit}
 }
 
 func (c *cycle) sumUpHold() {
@@ -105,7 +105,7 @@ func (c *cycle) whyStays(v core.VertexDecision) string {
 	switch v.Why {
 	case core.ReasonDownDelayed, core.ReasonNoDownPeriod:
 		return fmt.Sprintf("%s could run at %d instead of %d (%s); %s: %s", name, v.Wanted, v.From, can(v), last.By, last.Note)
-	case core.ReasonAtLimit, core.ReasonIneffective, core.ReasonVetoed:
+	case core.ReasonAtLimit, core.ReasonIneffective, core.ReasonFailedBefore, core.ReasonVetoed:
 		return fmt.Sprintf("%s stays at %d (%s): %s: %s", name, v.From, can(v), last.By, last.Note)
 	}
 	if v.Wanted < v.From {
@@ -190,16 +190,23 @@ func (c *cycle) veto() {
 		c.forbid(core.ReasonRescaleOpen, "a rescale of this job is under way")
 	case c.ctx.Pause.Active(now):
 		c.forbid(core.ReasonPaused, c.pauseNote(would))
+	case c.foreign():
+	case c.degraded():
 	case c.d.Verdict != core.Change:
 	case c.excluded():
 	case !c.p.ScalingEnabled:
 		c.forbid(core.ReasonScalingDisabled, "would do: "+would)
+	case c.standing():
 	case c.broken():
 	case c.spent():
-	case now.Before(c.ctx.RetryAfter) && !c.orderedSince():
+	case c.noSlotsYet():
+	case now.Before(c.ctx.RetryAfter) && !c.orderedSince() && !c.moreSlots():
 		note := "the last rescale did not succeed; the next may start at " + clock(c.ctx.RetryAfter)
 		if o := c.ctx.LastOutcome; o != nil {
 			note = fmt.Sprintf("the last rescale ended as %s (%s); the next may start at %s", o.Kind, o.Reason, clock(c.ctx.RetryAfter))
+		}
+		if c.unattempted(would) {
+			return
 		}
 		c.forbid(core.ReasonBackoff, note+"; would do: "+would)
 	}

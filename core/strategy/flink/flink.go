@@ -30,6 +30,7 @@ func Propose(j scale.Job, book *stabilize.Book, aligner scale.Aligner) []core.Ve
 		case s.d.To < s.d.From:
 			s.unknown("evidence", s.evidence.Unjudged)
 		}
+		s.avoid()
 		if noDown && s.d.To < s.d.From {
 			s.hold(s.d.From, policy.Prefix+"scale-down.excluded.periods", fmt.Sprintf("nothing gets smaller in %s", period), core.ReasonNoDownPeriod)
 		}
@@ -124,6 +125,18 @@ func (s *settling) doubt() {
 	}
 	note := fmt.Sprintf("the last scale-up brought %s/s of %s/s", core.Decimal(core.Read(e.Gain)), core.Decimal(core.Read(e.ExpectedGain)))
 	s.hold(s.rest, policy.Prefix+"scaling.effectiveness.detection.enabled", note, core.ReasonIneffective)
+}
+
+// avoid keeps a vertex from a size at which the job failed not long ago. What
+// the policy forces is not held back: it is an order.
+func (s *settling) avoid() {
+	if s.d.To == s.d.From || s.d.To == s.rest {
+		return
+	}
+	to, note := s.book.Avoid(s.d.ID, s.d.From, s.d.To)
+	if note != "" && to != s.d.To {
+		s.hold(to, string(core.ReasonFailedBefore), note, core.ReasonFailedBefore)
+	}
 }
 
 // down delays a wish to be smaller; what the policy forces does not wait.

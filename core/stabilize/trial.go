@@ -1,0 +1,97 @@
+package stabilize
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"flinkscaler/core"
+)
+
+// A change has to prove itself for a while after its outcome, too: a job that
+// restarts so often within trialTime of it goes back to the size before.
+const (
+	trialTime   = 10 * time.Minute
+	trialStarts = 3
+)
+
+// Try begins the trial of a change that was carried out. An undo is not tried:
+// there is nothing to go back to.
+func Try(m core.Memory, o core.Outcome) core.Memory {
+	if o.Kind == core.Rejected && o.WrittenAt.IsZero() {
+		return m
+	}
+	m.Trial = nil
+	done := o.Kind == core.Applied || o.Kind == core.Partial && o.Reason != core.ReasonForeignWriter
+	if done && o.Cause != core.ReasonUndo && o.JobID != "" && !o.RunningAt.IsZero() && !slices.Equal(o.From, o.Got) {
+		m.Trial = &core.Trial{JobID: o.JobID, DecisionID: o.DecisionID, Back: o.From, Since: o.RunningAt, Most: subtasks(o.Got)}
+	}
+	return m
+}
+
+// Watch notes that the job began to run anew, and ends the trial after its time
+// or with the job. It is to be called with every look, also with those that are
+// no evidence.
+func Watch(m core.Memory, jobID string, s core.Sample) core.Memory {
+	if m.Trial == nil {
+		return m
+	}
+	t := *m.Trial
+	over := s.At.Sub(t.Since) > trialTime && len(t.Starts) < trialStarts
+	if t.JobID != jobID || over || s.At.Sub(t.Since) > 2*trialTime {
+		m.Trial = nil
+		return m
+	}
+	last := t.Since
+	if n := len(t.Starts); n > 0 {
+		last = t.Starts[n-1]
+	}
+	switch n := subtasksOf(s); {
+	case n > t.Most:
+		// It grows, as when TaskManagers come one after another: no loop.
+		t.Most, t.Starts = n, nil
+		m.Trial = &t
+	case s.RunningSince.After(last) && len(t.Starts) < trialStarts:
+		t.Starts = append(slices.Clone(t.Starts), s.RunningSince)
+		m.Trial = &t
+	}
+	return m
+}
+
+func subtasks(sizes []core.VertexSize) int {
+	n := 0
+	for _, v := range sizes {
+		n += v.Parallelism
+	}
+	return n
+}
+
+// subtasksOf is 0 for a look that does not show them.
+func subtasksOf(s core.Sample) int {
+	n := 0
+	for _, v := range s.Vertices {
+		n += v.Parallelism
+	}
+	return n
+}
+
+// GoBack says why the size before the last change should run again, empty when
+// it should not. The sizes must fit the job.
+func GoBack(m core.Memory, t core.Topology) (back []core.VertexSize, why string) {
+	if m.Trial == nil || len(m.Trial.Starts) < trialStarts || len(m.Trial.Back) != len(t.Vertices) {
+		return nil, ""
+	}
+	starts := m.Trial.Starts[:trialStarts]
+	if starts[trialStarts-1].Sub(m.Trial.Since) > trialTime {
+		return nil, ""
+	}
+	for _, v := range t.Vertices {
+		if _, ok := core.FindSize(m.Trial.Back, v.ID); !ok {
+			return nil, ""
+		}
+	}
+	if slices.Equal(m.Trial.Back, t.Sizes()) {
+		return nil, ""
+	}
+	return m.Trial.Back, fmt.Sprintf("the job restarted %d times in %s after decision %s", trialStarts, starts[trialStarts-1].Sub(m.Trial.Since).Round(time.Second), m.Trial.DecisionID)
+}
