@@ -51,9 +51,9 @@ func breaksForward(t core.Topology, wanted []core.VertexSize) (core.Reason, stri
 	return "", ""
 }
 
-// slotsOf counts the slots that sizes take: each slot sharing group as many as
+// slotsByGroup counts the slots that sizes take: each slot sharing group as many as
 // its largest vertex.
-func slotsOf(t core.Topology, sizes []core.VertexSize) map[string]int {
+func slotsByGroup(t core.Topology, sizes []core.VertexSize) map[string]int {
 	out := map[string]int{}
 	for _, v := range t.Vertices {
 		p, _ := core.FindSize(sizes, v.ID)
@@ -68,7 +68,7 @@ func slotsOf(t core.Topology, sizes []core.VertexSize) map[string]int {
 // TaskManagers by itself is only asked; an operator's order is written as it is,
 // Flink obeys it when slots come.
 func tooFewSlots(s core.Slots, t core.Topology, in RescaleInput) (core.Reason, string) {
-	held, need := slotsOf(t, t.Sizes()), slotsOf(t, in.Wanted)
+	held, need := slotsByGroup(t, t.Sizes()), slotsByGroup(t, in.Wanted)
 	more, returned := 0, 0
 	for group, n := range need {
 		if n >= held[group] {
