@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"flinkscaler/core"
+	"flinkscaler/core/share"
 	"flinkscaler/core/strategy"
 )
 
@@ -22,14 +23,19 @@ type Cluster struct {
 	Platform Platform
 	// Policy is the cluster's default policy.
 	Policy map[string]string
+	// Share limits what its jobs have together; the zero value is no limit.
+	Share share.Limits
 }
 
-// Settings are what the activities need; all fields but Temporal, Recorder, Sink,
-// Plugins and SearchAttributes are required.
+// Settings are what the activities need; all fields but Temporal, Slots, Recorder,
+// Sink, Plugins and SearchAttributes are required.
 type Settings struct {
 	Clusters map[string]Cluster
 	// Temporal finds rescale workflows.
 	Temporal RescaleFinder
+	// Slots reaches the workflows that share slots; needed where a cluster has a
+	// limit.
+	Slots    SlotAsker
 	Recorder Recorder
 	// Sink takes the events of jobs; without one there are none.
 	Sink EventSink
@@ -55,6 +61,9 @@ func New(s Settings) (*Activities, error) {
 		if c.Platform == nil {
 			return nil, fmt.Errorf("activities: cluster %q has no platform", name)
 		}
+		if c.Share.On() && s.Slots == nil {
+			return nil, fmt.Errorf("activities: cluster %q shares its slots, and nobody can be asked for them", name)
+		}
 	}
 	return &Activities{s: s}, nil
 }
@@ -77,6 +86,7 @@ func (a *Activities) Register(r Registry) {
 		NameAwaitRescale: a.AwaitRescale,
 		NameReport:       a.Report,
 		NameCheckUndo:    a.CheckUndo,
+		NameAskSlots:     a.AskSlots,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

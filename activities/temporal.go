@@ -11,10 +11,11 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"flinkscaler/core"
+	"flinkscaler/core/share"
 )
 
-// RescaleFinder looks at rescale workflows. It is the only use that activities
-// make of Temporal itself.
+// RescaleFinder looks at rescale workflows. With SlotAsker it is the only use
+// that activities make of Temporal itself.
 type RescaleFinder interface {
 	// Find describes the newest run with that id; Exists is false when there
 	// is none. It asks the server's own state, never visibility, which lags.
@@ -24,7 +25,14 @@ type RescaleFinder interface {
 	Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome, error)
 }
 
-// Temporal is the RescaleFinder on a Temporal client.
+// SlotAsker reaches the workflow that shares the slots of a cluster.
+type SlotAsker interface {
+	// AskSlots leaves a request with that workflow, and starts it on a task queue
+	// when it does not run.
+	AskSlots(ctx context.Context, taskQueue string, m SlotsMessage) error
+}
+
+// Temporal is the RescaleFinder and the SlotAsker on a Temporal client.
 type Temporal struct{ Client client.Client }
 
 // Find describes the newest rescale of a target.
@@ -88,4 +96,21 @@ func (t Temporal) Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome
 		return o, fmt.Errorf("await %s: %w", in.RescaleID, core.ErrNotFound)
 	}
 	return o, err
+}
+
+// AskSlots signals the workflow of the cluster, with a start when it needs one.
+func (t Temporal) AskSlots(ctx context.Context, taskQueue string, m SlotsMessage) error {
+	id := share.ID(m.Cluster)
+	start := SlotsStart{Cluster: m.Cluster}
+	if m.Limits != nil {
+		start.Limits = *m.Limits
+	}
+	_, err := t.Client.SignalWithStartWorkflow(ctx, id, SignalSlotsRequest, m, client.StartWorkflowOptions{
+		ID: id, TaskQueue: taskQueue, StaticSummary: "shares the slots of " + m.Cluster,
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, NameShareSlots, start)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", id, err)
+	}
+	return nil
 }
