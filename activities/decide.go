@@ -24,6 +24,9 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	in.Context.Config = in.Config
 	decision, memory, keepFrom := a.s.Plugins.Decide(in.Context, p, problems)
 	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
+	if next, said := in.Context.Consent.After(decision); !reflect.DeepEqual(next, in.Context.Consent) {
+		out.Consent, out.ConsentNote = &next, said
+	}
 	out.Events, memory.Told = a.due(decision, out.Health, in.Context, p)
 	if !reflect.DeepEqual(memory, in.Context.Memory) {
 		out.Memory = &memory

@@ -54,6 +54,10 @@ type Decided struct {
 	Decision core.Decision `json:"decision"`
 	// Health is the state of the management, in one word.
 	Health core.Health `json:"health"`
+	// Consent is what the decision leaves of proposals, nil when that is as it was
+	// given; ConsentNote says why one is no more.
+	Consent     *core.Consent `json:"consent,omitempty"`
+	ConsentNote string        `json:"consentNote,omitempty"`
 	// Memory is what to remember, nil when unchanged.
 	Memory *core.Memory `json:"memory,omitempty"`
 	// Events are those that are due, for Report.

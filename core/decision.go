@@ -120,6 +120,9 @@ type Decision struct {
 	Restart string `json:"restart,omitempty"`
 	// Memory is a recommendation that came with a change, nil for none.
 	Memory *MemoryAdvice `json:"memory,omitempty"`
+	// Proposal is a change that was not put to a person before, nil for none. One
+	// that waits already has ReasonApproval and none here.
+	Proposal *Proposal `json:"proposal,omitempty"`
 }
 
 // Sizes gives what the decision wants every vertex to run at, sorted by id.
@@ -244,6 +247,8 @@ type JobContext struct {
 	// Pause and Override are the operators' orders in force, nil for none.
 	Pause    *Pause
 	Override *Override
+	// Consent is what people were asked and said. What has run out is not in it.
+	Consent Consent
 	// RescaleOpen is true while a rescale of this job is under way.
 	RescaleOpen bool
 	// RetryAfter is when the next rescale may start after one that did not

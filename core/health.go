@@ -9,8 +9,10 @@ const (
 	Watching  Health = "watching"  // all is well, or a change waits for its time
 	Rescaling Health = "rescaling" // a rescale is under way
 	Paused    Health = "paused"    // an operator wants no changes
-	Blocked   Health = "blocked"   // held for a reason that needs a look
-	JobGone   Health = "job-gone"  // there is no such job now
+	// Awaiting means that a change waits for a person's yes.
+	Awaiting Health = "awaiting-approval"
+	Blocked  Health = "blocked"  // held for a reason that needs a look
+	JobGone  Health = "job-gone" // there is no such job now
 )
 
 // HealthOf puts a decision and what it was made from into one word. A single
@@ -31,8 +33,10 @@ func HealthOf(c JobContext, d Decision) Health {
 		return Watching
 	}
 	switch d.Reason {
+	case ReasonApproval:
+		return Awaiting
 	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonUndo, ReasonWithinTarget, ReasonAtLimit, ReasonFailedBefore, ReasonStabilizing,
-		ReasonWindowNotFull, ReasonDownDelayed, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
+		ReasonWindowNotFull, ReasonDownDelayed, ReasonDeclined, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
 		ReasonExcludedPeriod, ReasonNoDownPeriod,
 		// It runs again: every rescale and recovery ends like that.
 		ReasonJobRestarted:

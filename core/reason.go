@@ -19,6 +19,8 @@ const (
 	ReasonStabilizing      Reason = "stabilizing"
 	ReasonWindowNotFull    Reason = "window-not-full"
 	ReasonDownDelayed      Reason = "scale-down-delayed"
+	ReasonApproval         Reason = "approval-needed"
+	ReasonDeclined         Reason = "change-rejected"
 	ReasonPaused           Reason = "paused"
 	ReasonScalingDisabled  Reason = "scaling-disabled"
 	ReasonExcluded         Reason = "excluded-vertex"
@@ -88,6 +90,8 @@ func Reasons() []ReasonInfo {
 		{ReasonStabilizing, "the job (re)started less than job.autoscaler.stabilization.interval ago", ""},
 		{ReasonWindowNotFull, "there are not yet samples over a whole job.autoscaler.metrics.window", ""},
 		{ReasonDownDelayed, "a smaller size is wanted, but not yet for job.autoscaler.scale-down.interval", ""},
+		{ReasonApproval, "a change is wanted that needs a person's yes, as job.autoscaler.approval.for says; the note has what, and how to answer", "look at it, then approve or reject it"},
+		{ReasonDeclined, "a change is wanted that was rejected, or that nobody answered in time; it is not proposed again for job.autoscaler.approval.quiet, unless it grows", ""},
 		{ReasonPaused, "an operator paused the job; it is still observed", "resume it when it may be changed again"},
 		{ReasonScalingDisabled, "job.autoscaler.scaling.enabled is false: what would be done is only shown", ""},
 		{ReasonExcluded, "the vertex is in job.autoscaler.vertex.exclude.ids, or finished", ""},

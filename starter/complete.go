@@ -89,6 +89,30 @@ func completeKeys(_ *cobra.Command, _ []string, begun string) ([]cobra.Completio
 	return out, none | cobra.ShellCompDirectiveNoSpace
 }
 
+// completeProposals offers the jobs, then the proposals that can be answered.
+func (a *app) completeProposals(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.completeJobs(cmd, args, begun)
+	}
+	st, ok := a.statusToComplete(cmd, args)
+	if !ok || len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	if p := st.Proposal; p != nil {
+		out = append(out, p.ID)
+	}
+	if p := st.Approval; p != nil && cmd.Name() == workflows.MsgReject {
+		out = append(out, p.Proposal.ID)
+	}
+	if cmd.Name() == workflows.MsgApprove {
+		for _, r := range st.Rejections {
+			out = append(out, r.Proposal.ID)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeSetKeys offers the keys that were set by message.
 func (a *app) completeSetKeys(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	none := cobra.ShellCompDirectiveNoFileComp

@@ -57,6 +57,15 @@ func newFake() *fakeServer {
 	payments.Note = "the checkpoint storage does not answer"
 	set := []workflows.SetKey{{Key: "job.autoscaler.vertex.max-parallelism", Value: "40", By: "ann", Reason: "sale", Since: ago(30 * time.Minute), Until: fakeNow().Add(time.Hour)}}
 	payments.Set = set
+	change := func(id string, to int) core.Proposal {
+		return core.Proposal{
+			ID: id, At: ago(10 * time.Minute), Deadline: fakeNow().Add(50 * time.Minute), Reason: core.ReasonScaleUp, Within: time.Hour, Quiet: time.Hour,
+			From: []core.VertexSize{{ID: mapID, Parallelism: 4}}, To: []core.VertexSize{{ID: mapID, Parallelism: to}},
+		}
+	}
+	waits := change("40-1796025000", 9)
+	payments.Proposal = &waits
+	payments.Rejections = []core.Answered{{Proposal: change("31-1796024400", 6), By: "bob", Reason: "not now", At: ago(20 * time.Minute), Until: fakeNow().Add(40 * time.Minute)}}
 	f.add("dev/payments", payments)
 	clicks := orders()
 	clicks.Cluster, clicks.Job = "prod-eu", "clicks"

@@ -31,7 +31,7 @@ type orderFlags struct {
 }
 
 func newOrders(a *app) []*cobra.Command {
-	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newUndo(a), newSetPolicy(a), newEvaluateNow(a)}
+	return []*cobra.Command{newPause(a), newResume(a), newOverride(a), newClearOverride(a), newUndo(a), newApprove(a), newReject(a), newSetPolicy(a), newEvaluateNow(a)}
 }
 
 func newPause(a *app) *cobra.Command {
@@ -85,6 +85,28 @@ something is set with override or set-policy. An undo can itself be undone.`,
 	})
 }
 
+func newApprove(a *app) *cobra.Command {
+	return a.answerCommand(workflows.MsgApprove, &cobra.Command{
+		Use: "approve JOB DECISION", Short: "Approve a change that waits for a yes",
+		Long: `Approve a change that waits for a person's yes, by the id that status shows. The job
+is looked at anew: when that asks for the same, or for less in the same direction,
+it is carried out at once; when it asks for something else, that is a new proposal.
+What was rejected not long ago can still be approved.`,
+		Example: `  flinkscaler approve dev/orders 42-1796040000
+  flinkscaler approve dev/orders 42-1796040000 --reason "sale"`,
+	})
+}
+
+func newReject(a *app) *cobra.Command {
+	return a.answerCommand(workflows.MsgReject, &cobra.Command{
+		Use: "reject JOB DECISION", Short: "Reject a change that waits for a yes",
+		Long: `Reject a change that waits for a person's yes, by the id that status shows. The same
+is not proposed again for the time of the policy's approval.quiet, unless it grows.
+What was approved can be rejected as long as it is not carried out.`,
+		Example: `  flinkscaler reject dev/orders 42-1796040000 --reason "not before the release"`,
+	})
+}
+
 func newSetPolicy(a *app) *cobra.Command {
 	return a.orderCommand(workflows.MsgSetPolicy, &cobra.Command{
 		Use: "set-policy JOB (--policy KEY=VALUE | --remove KEY) ...", Short: "Set policy keys of a running job, or take such settings back",
@@ -105,6 +127,20 @@ func newEvaluateNow(a *app) *cobra.Command {
 		Long:    "Look at the job and decide now instead of at the next cycle, and show what was decided.",
 		Example: "  flinkscaler evaluate-now dev/orders",
 	})
+}
+
+// answerCommand completes the command of an answer to a proposal.
+func (a *app) answerCommand(name string, cmd *cobra.Command) *cobra.Command {
+	cmd = a.orderCommand(name, cmd)
+	cmd.ValidArgsFunction = a.completeProposals
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 && strings.TrimSpace(args[1]) != "" && len(args[1]) <= maxText {
+			return nil
+		}
+		do := "Usage: flinkscaler " + cmd.Use + "\nThe id is in: flinkscaler status JOB"
+		return usage(fmt.Sprintf("%s takes a job and the id of a proposal, got %d arguments", cmd.Name(), len(args)), do)
+	}
+	return cmd
 }
 
 // orderCommand completes the command of an order.
@@ -135,6 +171,9 @@ func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
 		payload, err := f.payload(name, cmd.Flags().Changed("parallelism"))
 		if err != nil {
 			return err
+		}
+		if len(args) > 1 {
+			payload["decision"] = args[1]
 		}
 		return a.job(func(ctx context.Context, s *session, key core.JobKey) error {
 			return s.order(ctx, key, f, order{WorkflowID: spec.ID(key), Name: name, ID: f.id, Payload: payload})

@@ -10,11 +10,13 @@ import (
 // Order is a message that was carried out: who, what, since and until when, and
 // how it ended. A look that was ordered is none: nobody asks later.
 type Order struct {
-	Message string    `json:"message"`
-	By      string    `json:"by,omitempty"`
-	Reason  string    `json:"reason,omitempty"`
-	At      time.Time `json:"at"`
-	Until   time.Time `json:"until,omitzero"`
+	Message string `json:"message"`
+	// Decision is the proposal that it is about.
+	Decision string    `json:"decision,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	At       time.Time `json:"at"`
+	Until    time.Time `json:"until,omitzero"`
 	// Did says what came of it.
 	Did string `json:"did,omitempty"`
 	// Ended says how it ended, and EndedAt when; empty while it is in force.
@@ -37,7 +39,7 @@ func (s *State) give(m message, did string, now time.Time) {
 	if m.Name == MsgEvaluateNow {
 		return
 	}
-	o := Order{Message: m.Name, By: m.By, Reason: m.Reason, At: now, Until: m.Until, Did: spec.Cut(did, maxNote)}
+	o := Order{Message: m.Name, Decision: m.Decision, By: m.By, Reason: m.Reason, At: now, Until: m.Until, Did: spec.Cut(did, maxNote)}
 	if !stands(m) {
 		o.Ended, o.EndedAt = endDone, now
 	}
@@ -52,7 +54,7 @@ func (s *State) enter(o Order) {
 // set for good is what holds from then on; only one with an end can end.
 func stands(m message) bool {
 	switch m.Name {
-	case MsgPause, MsgOverride, MsgUndo:
+	case MsgPause, MsgOverride, MsgUndo, MsgApprove, MsgReject:
 		return true
 	case MsgSetPolicy:
 		return !m.Until.IsZero()

@@ -34,6 +34,8 @@ func orders() []struct{ name, description string } {
 		{MsgOverride, `Pin the size: {"parallelism": 4} for all, or {"vertices": {"<vertex id or exact name>": 4}}; optional "for" or "until", "by", "reason".`},
 		{MsgClearOverride, `End an override. {"by": "ann"}, optional.`},
 		{MsgUndo, `Go back to the size before the last change, for an hour: all fields are optional; "for" or "until", "by", "reason".`},
+		{MsgApprove, `Approve a proposal: {"decision": "<id>"}; optional "by", "reason". It is carried out when a fresh look asks for the same or less.`},
+		{MsgReject, `Reject a proposal: {"decision": "<id>"}; optional "by", "reason". The same is not proposed again for a while, unless it grows.`},
 		{MsgSetPolicy, `Set policy keys above all other layers: {"policy": {"<key>": "<value>" or null to remove it}}; optional "for" or "until", "by", "reason".`},
 		{MsgEvaluateNow, `Look and decide now instead of at the next cycle.`},
 	}
@@ -119,7 +121,7 @@ func (l *loop) knows(ctx workflow.Context, name string) bool {
 }
 
 // laterMessages are those that the first version did not know.
-func laterMessages() []string { return []string{MsgUndo, MsgSetPolicy} }
+func laterMessages() []string { return []string{MsgUndo, MsgApprove, MsgReject, MsgSetPolicy} }
 
 // judgement is what an order would do, or why it cannot be carried out. What
 // it depends on besides the state, such as the table of policy keys, changes
@@ -141,6 +143,8 @@ func (s *State) judge(m message) judgement {
 	switch m.Name {
 	case MsgUndo:
 		return s.undo()
+	case MsgApprove, MsgReject:
+		return s.answerable(m)
 	case MsgSetPolicy:
 		return s.revise(m)
 	}

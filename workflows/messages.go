@@ -25,8 +25,9 @@ type message struct {
 	// Parallelism and Vertices are of an override.
 	Parallelism int
 	Vertices    []core.VertexSize
-	// Edits are of set-policy.
-	Edits []policy.Edit
+	// Edits are of set-policy, Decision is of approve and reject.
+	Edits    []policy.Edit
+	Decision string
 }
 
 // maxMessage bounds a message: anything longer is no order of a person.
@@ -48,6 +49,8 @@ func decode(name string, raw []byte, now time.Time) (message, []core.Problem) {
 		switch name {
 		case MsgOverride:
 			return m, problemOf(name, `is empty; give a size such as {"parallelism": 4}`)
+		case MsgApprove, MsgReject:
+			return m, problemOf(name, `is empty; give the proposal, such as {"decision": "42-1796040000"}`)
 		case MsgSetPolicy:
 			return m, problemOf(name, `is empty; give keys such as {"policy": {"job.autoscaler.scaling.enabled": "false"}}`)
 		}
@@ -84,6 +87,8 @@ func knownFields(name string) []string {
 		return []string{"by", "for", "id", "reason", "until"}
 	case MsgOverride:
 		return []string{"by", "for", "id", "parallelism", "reason", "until", "vertices"}
+	case MsgApprove, MsgReject:
+		return []string{"by", "decision", "id", "reason"}
 	case MsgSetPolicy:
 		return []string{"by", "for", "id", "policy", "reason", "until"}
 	}
@@ -112,6 +117,8 @@ func (d *decoder) field(k string, raw json.RawMessage) {
 		d.vertices(raw)
 	case "policy":
 		d.edits(raw)
+	case "decision":
+		d.m.Decision = d.text(k, raw)
 	}
 }
 
@@ -199,6 +206,9 @@ func (d *decoder) check(fields map[string]json.RawMessage) {
 	if _, given := fields["policy"]; d.name == MsgSetPolicy && !given {
 		d.bad("policy", "is missing")
 	}
+	if _, given := fields["decision"]; (d.name == MsgApprove || d.name == MsgReject) && !given {
+		d.bad("decision", "is missing")
+	}
 	if d.name != MsgOverride {
 		return
 	}
@@ -211,9 +221,14 @@ func (d *decoder) check(fields map[string]json.RawMessage) {
 
 // apply carries out a decoded message on the state and says what it did.
 func (s *State) apply(m message, j judgement, now time.Time) Answer {
-	a := s.act(m, j, now)
-	if m.Name == MsgUndo {
-		m.Until = s.Override.Until
+	var a Answer
+	switch m.Name {
+	case MsgApprove, MsgReject:
+		m, a = s.answer(m, now)
+	case MsgUndo:
+		m, a = s.goBack(m, j, now)
+	default:
+		a = s.act(m, j, now)
 	}
 	s.give(m, a.Message, now)
 	return a
@@ -241,8 +256,6 @@ func (s *State) act(m message, j judgement, now time.Time) Answer {
 		s.end(endedBy("cleared", m.By), now, MsgOverride, MsgUndo)
 		s.Override = nil
 		return Answer{Message: "override is cleared"}
-	case MsgUndo:
-		return s.goBack(m, j, now)
 	case MsgSetPolicy:
 		return s.setPolicy(m, j, now)
 	case MsgEvaluateNow:

@@ -17,6 +17,8 @@ const (
 	MsgOverride      = "override"
 	MsgClearOverride = "clear-override"
 	MsgUndo          = "undo"
+	MsgApprove       = "approve"
+	MsgReject        = "reject"
 	MsgSetPolicy     = "set-policy"
 	MsgEvaluateNow   = "evaluate-now"
 )

@@ -28,6 +28,8 @@ const (
 	Paused    = core.Paused
 	Blocked   = core.Blocked
 	JobGone   = core.JobGone
+	// Awaiting means that a change waits for a person's yes.
+	Awaiting = core.Awaiting
 )
 
 // Status is the answer of the query "status".
@@ -46,21 +48,26 @@ type Status struct {
 	Vertices    []VertexStatus `json:"vertices,omitempty"`
 	// Lag is the number of waiting records, LagSeconds how long the sources
 	// would need for it at the rate at which records arrive.
-	Lag            core.Reading   `json:"lag"`
-	LagSeconds     core.Reading   `json:"lagSeconds"`
-	Rate           core.Reading   `json:"recordsPerSecond"`
-	Pause          *core.Pause    `json:"pause,omitempty"`
-	Override       *core.Override `json:"override,omitempty"`
-	Set            []SetKey       `json:"setPolicy,omitempty"`
-	Rescale        *OpenRescale   `json:"rescale,omitempty"`
-	LastRescale    *core.Outcome  `json:"lastRescale,omitempty"`
-	RetryAfter     time.Time      `json:"retryAfter,omitzero"`
-	LastDecision   string         `json:"lastDecision,omitempty"`
-	LastDecisionAt time.Time      `json:"lastDecisionAt,omitzero"`
-	NextEvaluation time.Time      `json:"nextEvaluation,omitzero"`
-	Interval       string         `json:"interval"`
-	Cycle          int            `json:"cycle"`
-	Runs           int            `json:"runs"`
+	Lag        core.Reading   `json:"lag"`
+	LagSeconds core.Reading   `json:"lagSeconds"`
+	Rate       core.Reading   `json:"recordsPerSecond"`
+	Pause      *core.Pause    `json:"pause,omitempty"`
+	Override   *core.Override `json:"override,omitempty"`
+	Set        []SetKey       `json:"setPolicy,omitempty"`
+	// Proposal waits for an answer, Approval is a yes that is not carried out yet,
+	// Rejections are the noes that hold.
+	Proposal       *core.Proposal  `json:"proposal,omitempty"`
+	Approval       *core.Answered  `json:"approval,omitempty"`
+	Rejections     []core.Answered `json:"rejections,omitempty"`
+	Rescale        *OpenRescale    `json:"rescale,omitempty"`
+	LastRescale    *core.Outcome   `json:"lastRescale,omitempty"`
+	RetryAfter     time.Time       `json:"retryAfter,omitzero"`
+	LastDecision   string          `json:"lastDecision,omitempty"`
+	LastDecisionAt time.Time       `json:"lastDecisionAt,omitzero"`
+	NextEvaluation time.Time       `json:"nextEvaluation,omitzero"`
+	Interval       string          `json:"interval"`
+	Cycle          int             `json:"cycle"`
+	Runs           int             `json:"runs"`
 	// Orders counts the messages that were carried out; Rejected holds the
 	// newest signals that could not be.
 	Orders   int        `json:"orders"`
@@ -100,7 +107,8 @@ func (s *State) status() Status {
 	out := Status{
 		Cluster: s.Spec.Key.Cluster, Job: s.Spec.Key.Job, State: s.health(), Reason: s.Last.Reason, Note: s.Last.Note,
 		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
-		Pause: s.Pause, Override: s.Override, Set: s.Set, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
+		Pause: s.Pause, Override: s.Override, Set: s.Set,
+		Proposal: s.Consent.Open, Approval: s.Consent.Given, Rejections: s.Consent.Refused, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
 		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Rejected: s.Rejected,
 	}
 	if n := len(s.Decisions); n > 0 {
@@ -126,7 +134,7 @@ func (s *State) health() Health {
 		return Starting
 	case s.Pause != nil && s.Health != JobGone:
 		return Paused
-	case s.Pause == nil && s.Health == Paused, s.Health == Rescaling:
+	case s.Pause == nil && s.Health == Paused, s.Health == Rescaling, s.Health == Awaiting && s.Consent.Open == nil:
 		return Watching // until the next cycle, which begins at once
 	}
 	return s.Health
@@ -190,7 +198,7 @@ func (s *State) explain() []string {
 	if s.Last.ID == "" {
 		return []string{"nothing is decided yet"}
 	}
-	return strings.Split(strings.TrimRight(s.Last.Text(s.Topology), "\n"), "\n")
+	return append(strings.Split(strings.TrimRight(s.Last.Text(s.Topology), "\n"), "\n"), s.proposalLines()...)
 }
 
 func (s *State) history() History {
@@ -241,6 +249,15 @@ func (s *State) orders() []string {
 	}
 	if o := s.Override; o != nil {
 		out = append(out, fmt.Sprintf("- **override**%s%s since %s%s", by(o.By), because(o.Reason), clock(o.Since), untilText(o.Until)))
+	}
+	if p := s.Consent.Open; p != nil {
+		out = append(out, fmt.Sprintf("- **proposal `%s`** waits for approve or reject until %s: %s", p.ID, clock(p.Deadline), plain(s.proposalText(*p))))
+	}
+	if a := s.Consent.Given; a != nil {
+		out = append(out, fmt.Sprintf("- **approved** `%s`%s%s%s: %s", a.Proposal.ID, by(a.By), because(a.Reason), untilText(a.Until), plain(s.proposalText(a.Proposal))))
+	}
+	for _, a := range s.Consent.Refused {
+		out = append(out, fmt.Sprintf("- **rejected** `%s`%s%s%s: %s", a.Proposal.ID, by(a.By), because(a.Reason), untilText(a.Until), plain(s.proposalText(a.Proposal))))
 	}
 	for i, k := range s.Set {
 		if i == maxTold {

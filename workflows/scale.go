@@ -118,6 +118,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 		l.rescale(ctx, d, asked)
 		if o := l.s.Open; o != nil && o.DecisionID == d.ID {
 			o.From = from
+			l.s.carriedOut(o.Attempt, workflow.Now(ctx).UTC())
 		}
 	}
 	l.tell(ctx, carriedOut(events, l.s.Open != nil && l.s.Last.Verdict == core.Change))
@@ -166,6 +167,7 @@ func (l *loop) look(ctx workflow.Context) core.Observation {
 // decide is one Decide with the events that are due; when that fails, the
 // decision is to hold.
 func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
+	asked := l.asked()
 	out, err := callDecide(ctx, activities.DecideInput{
 		Context: l.context(ctx), Set: l.s.set(), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
 	})
@@ -182,8 +184,21 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 	}
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
 	l.s.Health = out.Health
+	// An answer that came meanwhile counts: the next look, which it has ordered,
+	// decides on it.
+	if out.Consent != nil && l.asked() == asked {
+		l.settle(ctx, *out.Consent, out.ConsentNote)
+	}
 	l.s.forget(out.KeepFrom)
 	return out.Decision, out.Events
+}
+
+// settle takes in what a decision leaves of the proposals, and says it.
+func (l *loop) settle(ctx workflow.Context, next core.Consent, said string) {
+	if said != "" {
+		workflow.GetLogger(ctx).Info("a proposal is no more", "job", l.s.Spec.Key.String(), "why", said)
+	}
+	l.s.settle(next, said, workflow.Now(ctx).UTC())
 }
 
 // context is all that a decision may know. Its Now is the clock of the newest
@@ -191,7 +206,7 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 func (l *loop) context(ctx workflow.Context) core.JobContext {
 	c := core.JobContext{
 		Key: l.s.Spec.Key, JobID: l.s.Job.ID, FlinkVersion: l.s.Job.FlinkVersion, Cycle: l.s.Cycle, Now: workflow.Now(ctx).UTC(),
-		Topology: l.s.Topology, Window: l.s.Window, Memory: l.s.Memory, Pause: l.s.Pause, Override: l.s.Override,
+		Topology: l.s.Topology, Window: l.s.Window, Memory: l.s.Memory, Pause: l.s.Pause, Override: l.s.Override, Consent: l.s.Consent,
 		RescaleOpen: l.s.Open != nil, RetryAfter: l.s.RetryAfter, ManagedBy: l.s.ManagedBy, AskedAt: l.s.AskedAt,
 	}
 	if n := len(l.s.Window); n > 0 && l.s.Window[n-1].Fault == "" {

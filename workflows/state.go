@@ -71,6 +71,8 @@ type State struct {
 	Override *core.Override `json:"override,omitempty"`
 	// Set are the policy keys set by message, sorted by key.
 	Set []SetKey `json:"set,omitempty"`
+	// Consent is what people were asked and said of changes that need a yes.
+	Consent core.Consent `json:"consent,omitzero"`
 	// Given are the last orders that were carried out, oldest first.
 	Given []Order `json:"given,omitempty"`
 	// Stand counts what changed by orders besides Pause and Override, to see
@@ -151,7 +153,7 @@ func (s *State) decided(d core.Decision) {
 	if d.Verdict == core.Change {
 		r.Sizes = d.Sizes()
 	}
-	if n := len(s.Decisions); n > 0 && r.Verdict == core.Hold {
+	if n := len(s.Decisions); n > 0 && r.Verdict == core.Hold && d.Proposal == nil {
 		if last := &s.Decisions[n-1]; last.Verdict == core.Hold && last.Reason == r.Reason {
 			last.LastAt, last.Note, last.Count = d.At, d.Note, last.Count+1
 			return
@@ -191,6 +193,9 @@ func (s *State) expire(now time.Time) (ended []string) {
 		s.ranOut(now, MsgOverride, MsgUndo)
 		ended = append(ended, MsgOverride)
 	}
+	if s.expireConsent(now) {
+		ended = append(ended, proposed)
+	}
 	if s.expireSet(now) {
 		ended = append(ended, MsgSetPolicy)
 	}
@@ -204,6 +209,12 @@ func (s *State) expire(now time.Time) (ended []string) {
 func (s *State) nextExpiry() time.Time {
 	var next time.Time
 	ends := []time.Time{until(s.Pause), untilOverride(s.Override)}
+	if p := s.Consent.Open; p != nil {
+		ends = append(ends, p.Deadline)
+	}
+	if a := s.Consent.Given; a != nil {
+		ends = append(ends, a.Until)
+	}
 	for _, k := range s.Set {
 		ends = append(ends, k.Until)
 	}

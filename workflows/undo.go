@@ -105,7 +105,7 @@ func told(list []string) string {
 
 // goBack has the sizes before the last change in force for a while, as an
 // override: the strategy, which made that change, would make it again.
-func (s *State) goBack(m message, j judgement, now time.Time) Answer {
+func (s *State) goBack(m message, j judgement, now time.Time) (message, Answer) {
 	s.end(endedBy("replaced", m.By), now, MsgOverride, MsgUndo)
 	if m.Until.IsZero() {
 		m.Until = now.Add(undoPeriod)
@@ -122,5 +122,5 @@ func (s *State) goBack(m message, j judgement, now time.Time) Answer {
 	if len(j.Told) > 0 {
 		text += "; " + told(j.Told)
 	}
-	return Answer{Message: reason + untilText(m.Until) + text + s.waits(), Sizes: changes}
+	return m, Answer{Message: reason + untilText(m.Until) + text + s.waits(), Sizes: changes}
 }

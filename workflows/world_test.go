@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -49,6 +50,13 @@ type world struct {
 	findFails error
 	// ahead is how far the JobManager's clock is ahead of the workflow's.
 	ahead time.Duration
+	// ask has changes wait for a person's yes, nil for none; its times and its
+	// default are those of the proposals.
+	ask *core.Proposal
+	// wrote hears of each write.
+	wrote func(size int)
+	// cyclesPerRun is when a run continues as new, 0 for the workflow's choice.
+	cyclesPerRun int
 	// large takes the place of the job's graph.
 	large *core.Topology
 	env   *testsuite.TestWorkflowEnvironment
@@ -62,12 +70,26 @@ const vertexID = "6bf01baa9d2ca23a3ef7ce311722523d"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w := &world{size: 2, want: 2, jobID: "job-1"}
+	w.environment(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC))
+	return w
+}
+
+// next begins the run that continues the present one, where that one ended.
+func (w *world) next(t *testing.T) {
+	t.Helper()
+	w.environment(w.env.Now())
+	w.env.SetContinuedExecutionRunID("the run before")
+}
+
+// environment makes the environment of one run.
+func (w *world) environment(start time.Time) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
-	w := &world{size: 2, want: 2, jobID: "job-1", env: suite.NewTestWorkflowEnvironment()}
+	w.env = suite.NewTestWorkflowEnvironment()
 	w.env.SetTestTimeout(time.Minute)
 	w.env.SetStartWorkflowOptions(startOptions(spec.ID(key())))
-	w.env.SetStartTime(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC))
+	w.env.SetStartTime(start)
 	for name, f := range map[string]any{
 		activities.NameAccept: w.Accept, activities.NameObserve: w.Observe, activities.NameDecide: w.Decide,
 		activities.NamePreflight: w.Preflight, activities.NameApply: w.Apply, activities.NameVerify: w.Verify,
@@ -78,14 +100,13 @@ func newWorld(t *testing.T) *world {
 	}
 	w.env.RegisterWorkflowWithOptions(workflows.ScaleFlinkJob, workflow.RegisterOptions{Name: workflows.ScaleName})
 	w.env.RegisterWorkflowWithOptions(workflows.RescaleFlinkJob, workflow.RegisterOptions{Name: workflows.RescaleName})
-	return w
 }
 
 func key() core.JobKey { return core.JobKey{Cluster: "dev", Job: "orders"} }
 
 func (w *world) Accept(_ context.Context, in activities.AcceptInput) (activities.Accepted, error) {
 	s, problems := spec.Decode([]byte(in.Raw))
-	return activities.Accepted{Spec: s, Problems: problems}, nil
+	return activities.Accepted{Spec: s, Problems: problems, CyclesPerRun: w.cyclesPerRun}, nil
 }
 
 func (w *world) Observe(context.Context, activities.ObserveInput) (core.Observation, error) {
@@ -116,6 +137,9 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}
 	if w.noBackoff {
 		out.Backoff = 0
+	}
+	if next, said := in.Context.Consent.After(d); next.Open != in.Context.Consent.Open || next.Given != in.Context.Consent.Given {
+		out.Consent, out.ConsentNote = &next, said
 	}
 	if w.events != nil {
 		out.Events = w.events(d)
@@ -155,6 +179,30 @@ func (w *world) decision(in activities.DecideInput) core.Decision {
 	case to < w.size:
 		d.Verdict, d.Reason = core.Change, core.ReasonScaleDown
 	}
+	return w.asking(d, c.Consent)
+}
+
+// asking has a change wait for a yes, by the rule of the real strategy.
+func (w *world) asking(d core.Decision, c core.Consent) core.Decision {
+	if w.ask == nil || d.Verdict != core.Change || d.Reason == core.ReasonOverride {
+		return d
+	}
+	_, no := c.FindRefused(d.Vertices)
+	p := core.NewProposal(d)
+	p.Within, p.Quiet, p.Apply = w.ask.Within, w.ask.Quiet, w.ask.Apply
+	switch {
+	case c.Given != nil && c.Given.Proposal.Covers(d.Vertices):
+		return d
+	case c.Open != nil && c.Open.Covers(d.Vertices):
+		d.Reason = core.ReasonApproval
+	case no:
+		d.Reason = core.ReasonDeclined
+	default:
+		d.Reason, d.Proposal = core.ReasonApproval, &p
+	}
+	d.Verdict = core.Hold
+	d.Vertices = slices.Clone(d.Vertices)
+	d.Vertices[0].To = d.Vertices[0].From
 	return d
 }
 
@@ -181,6 +229,9 @@ func (w *world) Apply(_ context.Context, in activities.ApplyInput) (activities.A
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.writes++
+	if w.wrote != nil {
+		w.wrote(in.Wish[0].Upper)
+	}
 	return activities.ApplyResult{At: w.env.Now()}, nil
 }
 

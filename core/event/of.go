@@ -76,6 +76,8 @@ func forbidding(r core.Reason) (option string, ok bool) {
 	switch r {
 	case core.ReasonPaused:
 		return "", true
+	case core.ReasonApproval:
+		return policy.Prefix + "approval.for", true
 	case core.ReasonScalingDisabled:
 		return policy.Prefix + "scaling.enabled", true
 	case core.ReasonExcludedPeriod:

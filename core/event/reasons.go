@@ -31,7 +31,7 @@ func Reasons() []Info {
 	const entries = "an entry per vertex that changes: id, sizes, true processing rate before and after, target rate"
 	return []Info{
 		{ScalingReport, core.EventReport, false, "a change of size is decided and its rescale begins", entries, "never: each change is told"},
-		{ScalingReport, core.EventRecommended, false, "a change of size is wanted and not made: paused, a dry run, a period without changes", entries, "the same sizes before and after, the same reason"},
+		{ScalingReport, core.EventRecommended, false, "a change of size is wanted and not made: it waits for an approval, paused, a dry run, a period without changes", entries, "the same sizes before and after, the same reason"},
 		{Ineffective, core.EventIneffective, false, "the last scale-up of a vertex brought less than was expected of it", "the vertex, both gains, whether that blocks further ones", "the vertex, its size, whether it blocks"},
 		{Limited, core.EventError, true, "an alignment in the older manner took another size than was wanted, or none", "the vertex, the size wanted and the one taken, the limits", "the vertex, its size and the one taken"},
 		{Vetoed, core.EventError, true, "a scaling executor refused the change", "its words", "the job's vertices and sizes"},

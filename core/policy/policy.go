@@ -38,6 +38,27 @@ const (
 	AlignCustom             Alignment = "CUSTOM"
 )
 
+// Approval says which changes need a person's yes.
+type Approval string
+
+// The directions. A change that makes one vertex larger and another smaller is
+// of both.
+const (
+	ApproveNone Approval = "NONE"
+	ApproveDown Approval = "DOWN"
+	ApproveUp   Approval = "UP"
+	ApproveAll  Approval = "ALL"
+)
+
+// Unanswered is what becomes of a change that nobody answered in time.
+type Unanswered string
+
+// The answers.
+const (
+	RejectUnanswered Unanswered = "REJECT"
+	ApplyUnanswered  Unanswered = "APPLY"
+)
+
 // Policy is what decisions obey. The table of keys holds the meaning of each.
 // It is cheap to copy: slices are shared and never written to.
 type Policy struct {
@@ -140,6 +161,17 @@ type Policy struct {
 	// period to its end.
 	Floors    []Floor
 	FloorLead time.Duration
+
+	// ApprovalFor is which changes need a person's yes: those that change some
+	// vertex by at least ApprovalMinStep of its subtasks, and in ApprovalPeriods
+	// if there are any. It waits for ApprovalDeadline, then ApprovalDefault
+	// decides; a no holds for ApprovalQuiet.
+	ApprovalFor      Approval
+	ApprovalMinStep  float64
+	ApprovalPeriods  []Period
+	ApprovalDeadline time.Duration
+	ApprovalDefault  Unanswered
+	ApprovalQuiet    time.Duration
 
 	// Evaluator is nil without a plugin; Executors are in listed order.
 	Evaluator *Plugin

@@ -35,6 +35,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		ObservedScalabilityMin: 3, ObservedScalabilityFloor: 0.5, GCPressureThreshold: 1, HeapUsageThreshold: 1,
 		TuningCompensation: true, TuningOverhead: 0.2, HistoryMaxCount: 3, HistoryMaxAge: 24 * time.Hour, EventInterval: 30 * time.Minute,
 		Zone: time.UTC, FloorLead: 15 * time.Minute,
+		ApprovalFor: ApproveNone, ApprovalDeadline: time.Hour, ApprovalDefault: RejectUnanswered, ApprovalQuiet: time.Hour,
 		BreakerFailures: 5, BreakerReset: time.Hour,
 		ForeignAcceptAfter: time.Hour, Backoff: 5 * time.Minute,
 	}

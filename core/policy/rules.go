@@ -109,6 +109,9 @@ func (r *resolver) notePeriods() {
 	for _, p := range d.NoDownPeriods {
 		single("scale-down.excluded.periods", p)
 	}
+	for _, p := range d.ApprovalPeriods {
+		single("approval.periods", p)
+	}
 	for _, f := range d.Floors {
 		single("vertex.min-parallelism.schedule", f.Period)
 	}

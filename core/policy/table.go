@@ -119,7 +119,7 @@ func table() []row {
 	rows := slices.Concat(
 		group("What decides", ruleRows()), group("Evidence", evidenceRows()), group("When a vertex is resized", boundRows()),
 		group("Sizes", sizeRows()), group("Alignment", alignRows()), group("Lag and restarts", lagRows()),
-		group("Scale-ups that did not help", effectRows()), group("Periods", periodRows()), group("Memory pressure and quotas", quotaRows()),
+		group("Scale-ups that did not help", effectRows()), group("Periods", periodRows()), group("Approval", approvalRows()), group("Memory pressure and quotas", quotaRows()),
 		group("Memory tuning", tuningRows()), group("Rescaling", rescaleRows()), group("History and events", historyRows()),
 		group("Plugins", pluginRows()), group("Without effect", ignoredRows()))
 	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.name, b.name) })
@@ -138,7 +138,7 @@ func group(title string, rows []row) []row {
 func Groups() []string {
 	return []string{
 		"What decides", "Evidence", "When a vertex is resized", "Sizes", "Alignment", "Lag and restarts", "Scale-ups that did not help",
-		"Periods", "Memory pressure and quotas", "Memory tuning", "Rescaling", "History and events", "Plugins", "Without effect",
+		"Periods", "Approval", "Memory pressure and quotas", "Memory tuning", "Rescaling", "History and events", "Plugins", "Without effect",
 	}
 }
 

@@ -209,6 +209,7 @@ func (c *cycle) veto() {
 			return
 		}
 		c.forbid(core.ReasonBackoff, note+"; would do: "+would)
+	case c.approval():
 	}
 }
 

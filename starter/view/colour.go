@@ -40,7 +40,7 @@ func stateColour(h workflows.Health) string {
 		return green
 	case workflows.Rescaling:
 		return cyan
-	case workflows.Paused, workflows.Starting:
+	case workflows.Paused, workflows.Starting, workflows.Awaiting:
 		return yellow
 	case workflows.Blocked, workflows.JobGone:
 		return red

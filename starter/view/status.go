@@ -81,7 +81,7 @@ func (f Frame) head(b *strings.Builder, s workflows.Status) {
 
 // advice is what the reference says that an operator can do about the reason.
 func advice(s workflows.Status) string {
-	if s.State != workflows.Blocked && s.State != workflows.JobGone {
+	if s.State != workflows.Blocked && s.State != workflows.JobGone && s.State != workflows.Awaiting {
 		return ""
 	}
 	for _, r := range core.Reasons() {
@@ -188,6 +188,7 @@ func (f Frame) orders(s workflows.Status) []string {
 	if o := s.Override; o != nil {
 		out = append(out, "override "+overrideSizes(o, s)+who(o.By, o.Reason)+f.span(o.Since, o.Until))
 	}
+	out = append(out, f.proposals(s)...)
 	for _, k := range s.Set {
 		out = append(out, fmt.Sprintf("policy %s = %s, set", k.Key, k.Value)+who(k.By, k.Reason)+f.span(k.Since, k.Until))
 	}
@@ -200,6 +201,29 @@ func (f Frame) orders(s workflows.Status) []string {
 		out = append(out, fmt.Sprintf("rejected signal %s %s ago: %s", r.Message, Ago(r.At, f.Now), strings.Join(problems, "; ")))
 	}
 	return out
+}
+
+// proposals says what waits for a yes, and what was answered lately.
+func (f Frame) proposals(s workflows.Status) []string {
+	var out []string
+	if p := s.Proposal; p != nil {
+		then := "rejected"
+		if p.Apply {
+			then = "carried out"
+		}
+		out = append(out, fmt.Sprintf("proposal %s waits for approve or reject, for %s more, then it is %s: %s", p.ID, Duration(max(0, p.Deadline.Sub(f.Now)).Truncate(time.Second)), then, proposed(*p, s)))
+	}
+	if a := s.Approval; a != nil {
+		out = append(out, fmt.Sprintf("approved %s: %s", a.Proposal.ID, proposed(a.Proposal, s))+who(a.By, a.Reason)+f.span(a.At, a.Until))
+	}
+	for _, a := range s.Rejections {
+		out = append(out, fmt.Sprintf("rejected %s: %s", a.Proposal.ID, proposed(a.Proposal, s))+who(a.By, a.Reason)+f.span(a.At, a.Until))
+	}
+	return out
+}
+
+func proposed(p core.Proposal, s workflows.Status) string {
+	return Changes(core.Outcome{From: p.From, Wanted: p.To}, s.Vertices)
 }
 
 func overrideSizes(o *core.Override, s workflows.Status) string {

@@ -37,6 +37,10 @@ func Messages() []Message {
 		{workflows.MsgClearOverride, "End an override: the size is decided by the policy again.", "", []string{"", `{"by": "ann"}`}},
 		{workflows.MsgUndo, "Go back to the size before the last change of ours that had an effect (`applied` or `partial`; the one under way, if there is one), as an override with an end. The answer says what will change, and which vertices are gone or were changed since. With nothing to undo, or to a size that Flink cannot run, it is refused with the reason.",
 			period + "; an hour where neither is given", []string{"", `{"by": "ann", "reason": "the sink cannot keep up", "for": "8 h"}`}},
+		{workflows.MsgApprove, "Say yes to a change that waits for it ([`job.autoscaler.approval.for`](policy.md)). The job is looked at anew: when that asks for the same, or for less in the same direction, it is carried out at once; when it asks for something else, that is a new proposal; when it asks for nothing, the proposal is withdrawn. A yes holds for `approval.deadline`. What was rejected can still be approved while the no holds; with several answers the last one counts.",
+			"`decision`, the proposal's id as `status` shows it", []string{`{"decision": "42-1796040000", "by": "ann"}`}},
+		{workflows.MsgReject, "Say no to a change that waits for a yes, or that was approved and is not carried out yet. The same, or less in the same direction, is not proposed again for `approval.quiet`.",
+			"`decision`, the proposal's id as `status` shows it", []string{`{"decision": "42-1796040000", "by": "bob", "reason": "not before the release"}`}},
 		{workflows.MsgSetPolicy, "Set [policy keys](policy.md) of a running job, above all other layers. Keys that are not named stay as they are; `null` takes back what was set like this. The whole policy is checked: with any problem that this would bring, all are listed and nothing changes. The answer says for each key that is in force otherwise: before, after, and the layer it comes from.",
 			"`policy`, an object of keys with text, numbers, booleans or `null`, at most 100 keys and 16 KiB over all such messages; " + period + ", for the keys that are named", []string{
 				`{"policy": {"job.autoscaler.vertex.max-parallelism": "40"}, "by": "ann", "reason": "sale"}`,
@@ -51,9 +55,9 @@ type entry struct{ name, meaning string }
 
 func queries() []entry {
 	return []entry{
-		{workflows.QueryStatus, "what it does now, and why: state, reason, vertices with size, load and lag, orders in force, the last rescale, the next evaluation"},
-		{workflows.QueryExplain, "the last decision with its arithmetic, as lines of text"},
-		{workflows.QueryHistory, "the last 50 decisions, 20 rescales and 50 orders, oldest first; equal holds in a row are one entry with a count; of an order who gave it, until when, and how it ended"},
+		{workflows.QueryStatus, "what it does now, and why: state, reason, vertices with size, load and lag, orders in force, the proposal that waits for an answer, the last rescale, the next evaluation"},
+		{workflows.QueryExplain, "the last decision with its arithmetic, as lines of text, and the proposal that waits"},
+		{workflows.QueryHistory, "the last 50 decisions, 20 rescales and 50 orders, oldest first; equal holds in a row are one entry with a count; of an order who gave it, until when, and how it ended; proposals are among them"},
 		{workflows.QueryPolicy, "every policy key with its value and where it comes from; of those set by message also by whom and until when"},
 	}
 }
@@ -63,6 +67,7 @@ func states() []entry {
 		{string(workflows.Starting), "nothing was seen yet"},
 		{string(workflows.Watching), "all is well, or a change waits for its time"},
 		{string(workflows.Rescaling), "a rescale is under way"},
+		{string(workflows.Awaiting), "a change waits for a person's yes: see `approve` and `reject`"},
 		{string(workflows.Paused), "an operator wants no changes"},
 		{string(workflows.Blocked), "held for a reason that may need a look: see [reasons](reasons.md)"},
 		{string(workflows.JobGone), "there is no such job now; it is looked for more and more rarely, at most every 10 min, and carried on when it comes back"},

@@ -52,6 +52,7 @@ func policyGroups() []policyGroup {
 		{"Lag and restarts", "What a new size has to do beside the present rate."},
 		{"Scale-ups that did not help", "More subtasks do not help where an outside system, or skew, is the limit."},
 		{"Periods", "When nothing may change, when nothing may shrink, and when there must be more. [How periods are written](#how-periods-are-written)."},
+		{"Approval", "Changes that a person must approve before they are carried out, see [approve and reject](messages.md#approve). [How periods are written](#how-periods-are-written)."},
 		{"Memory pressure and quotas", "What stops a change although the numbers ask for it."},
 		{"Memory tuning", "How much memory TaskManagers would need. It is shown as a recommendation and never applied."},
 		{"Rescaling", "How a change is carried out."},

@@ -1,0 +1,80 @@
+package strategy
+
+import (
+	"fmt"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/policy"
+)
+
+// approval holds a change that needs a person's yes and has none. What a person
+// ordered needs no other's.
+func (c *cycle) approval() bool {
+	if c.d.Reason == core.ReasonOverride || c.d.Reason == core.ReasonUndo || c.p.ApprovalFor == policy.ApproveNone {
+		return false
+	}
+	needed := needsApproval(c.p, c.d.Vertices, c.ctx.Now)
+	consent, would := c.ctx.Consent, c.d.Note
+	no, refused := consent.FindRefused(c.d.Vertices)
+	yes, open := consent.Given, consent.Open
+	switch {
+	case yes != nil && yes.Proposal.Covers(c.d.Vertices):
+		c.d.Note += fmt.Sprintf("; %s was approved%s", yes.Proposal.ID, answerer(*yes))
+		return false
+	case needed && open != nil && open.Covers(c.d.Vertices):
+		c.forbid(core.ReasonApproval, fmt.Sprintf("proposal %s waits for an answer until %s; would do: %s", open.ID, clock(open.Deadline), would))
+	case refused && (needed || !no.Default):
+		c.forbid(core.ReasonDeclined, fmt.Sprintf("proposal %s was rejected%s and is not made again until %s; would do: %s", no.Proposal.ID, answerer(no), clock(no.Until), would))
+	case needed:
+		c.propose(would)
+	default:
+		return false
+	}
+	return true
+}
+
+// answerer says who answered, and why.
+func answerer(a core.Answered) string {
+	if a.Default {
+		return " by default, since nobody answered"
+	}
+	s := ""
+	if a.By != "" {
+		s = " by " + a.By
+	}
+	if a.Reason != "" {
+		s += fmt.Sprintf(" (%s)", a.Reason)
+	}
+	return s
+}
+
+// propose holds a change for a person's yes that nobody was asked for yet.
+func (c *cycle) propose(would string) {
+	p := core.NewProposal(c.d)
+	p.Within, p.Quiet, p.Apply = c.p.ApprovalDeadline, c.p.ApprovalQuiet, c.p.ApprovalDefault == policy.ApplyUnanswered
+	note := fmt.Sprintf("proposal %s waits for an answer for %s", p.ID, policy.FormatDuration(p.Within))
+	if yes := c.ctx.Consent.Given; yes != nil {
+		note += fmt.Sprintf("; %s was approved%s, but this is something else", yes.Proposal.ID, answerer(*yes))
+	} else if open := c.ctx.Consent.Open; open != nil {
+		note += fmt.Sprintf("; it replaces %s, which was something else", open.ID)
+	}
+	c.forbid(core.ReasonApproval, note+"; would do: "+would)
+	c.d.Proposal = &p
+}
+
+// needsApproval is true when the policy asks for a person's yes to these
+// changes now.
+func needsApproval(p policy.Policy, vertices []core.VertexDecision, now time.Time) bool {
+	if !p.AsksNow(now) {
+		return false
+	}
+	for _, v := range vertices {
+		up, down := v.To > v.From, v.To < v.From
+		asked := up && p.ApprovalFor != policy.ApproveDown || down && p.ApprovalFor != policy.ApproveUp
+		if asked && float64(max(v.To-v.From, v.From-v.To)) >= p.ApprovalMinStep*float64(v.From) {
+			return true
+		}
+	}
+	return false
+}
