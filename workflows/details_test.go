@@ -21,6 +21,12 @@ func TestDetailsAreNoMarkup(t *testing.T) {
 		Rejected:  []Rejected{{At: time.Unix(0, 0), Message: MsgPause, Problems: []core.Problem{{Path: "pause." + hostile, Message: hostile}}}},
 		Rescales:  []core.Outcome{{Kind: core.Rejected, Note: hostile}},
 		Decisions: []Record{{ID: "1-1"}},
+		Set:       []SetKey{{Key: hostile, Value: hostile, By: hostile, Reason: hostile}},
+		Consent: core.Consent{
+			Open:    &core.Proposal{ID: "1-1", To: []core.VertexSize{{ID: "a", Parallelism: 3}}},
+			Given:   &core.Answered{Proposal: core.Proposal{ID: "1-1", To: []core.VertexSize{{ID: "a", Parallelism: 3}}}, By: hostile, Reason: hostile},
+			Refused: []core.Answered{{Proposal: core.Proposal{ID: "1-1", To: []core.VertexSize{{ID: "a", Parallelism: 3}}}, By: hostile, Reason: hostile}},
+		},
 	}
 	details := s.details()
 	for _, bad := range []string{"](http", "<img", " `a`", "\n#", "**bold**", "\r"} {

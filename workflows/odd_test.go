@@ -347,7 +347,16 @@ func TestTheStateOfALargeJobFitsAPayload(t *testing.T) {
 	w.at(3*time.Hour, func() { w.env.SetContinueAsNewSuggested(true) })
 	w.start(input())
 	s := carried(t, w.env.GetWorkflowError())
+	// What orders may add at the most.
+	p := core.NewProposal(w.decide(w.inputs[0]))
+	s.Consent = core.Consent{Open: &p, Given: &core.Answered{Proposal: p}, Refused: []core.Answered{{Proposal: p}, {Proposal: p}, {Proposal: p}}}
+	s.Last.Proposal = &p
+	for range 50 {
+		s.Given = append(s.Given, workflows.Order{Message: workflows.MsgSetPolicy, By: strings.Repeat("b", 200), Reason: strings.Repeat("r", 200), Did: strings.Repeat("d", 300), Ended: strings.Repeat("e", 300)})
+	}
+	s.Set = []workflows.SetKey{{Value: strings.Repeat("v", 16<<10)}}
 	b, err := json.Marshal(s)
+	t.Logf("%d bytes", len(b))
 	if err != nil || len(b) > 1536<<10 || len(s.Rescales) < 2 || len(s.Decisions) < 2 {
 		t.Errorf("%d bytes with %d rescales and %d decisions, %v", len(b), len(s.Rescales), len(s.Decisions), err)
 	}

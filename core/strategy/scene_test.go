@@ -220,6 +220,8 @@ func (s *scene) order(k, v string) {
 		s.override(v)
 	case "clear-override":
 		s.ctx.Override = nil
+	case "approve", "reject":
+		s.answer(k, v)
 	case "retry-after":
 		s.ctx.RetryAfter = s.now.Add(s.duration(v))
 		s.ctx.LastOutcome = &core.Outcome{Kind: core.Undone, Reason: core.ReasonNotReached, EndedAt: s.now}
@@ -301,6 +303,7 @@ func (s *scene) look(job map[string]string, part float64) {
 	}
 	s.ctx.Cycle++
 	s.ctx.Now = s.now
+	s.consentEnds()
 	s.ctx.Window = collect.Trim(append(s.ctx.Window, s.observe(job, part)), maxWindowBytes)
 	d, memory, keepFrom := DecideLayers(s.ctx, []policy.Layer{s.input, s.job})
 	s.ctx.Memory = memory
@@ -308,6 +311,7 @@ func (s *scene) look(job map[string]string, part float64) {
 		s.ctx.Window = s.ctx.Window[1:]
 	}
 	s.tell(d)
+	s.consentAfter(d)
 	s.announce(d)
 	s.last = d
 	if d.Verdict == core.Change {
