@@ -28,6 +28,10 @@ func (a *Activities) Preflight(ctx context.Context, in RescaleInput) (Preflight,
 	if job.ID != in.JobID {
 		return no(core.ReasonJobRestarted, "the job has a new id %s since the decision", job.ID), nil
 	}
+	if in.Cause == core.ReasonUndo {
+		// The job need not run: that is why the size before is asked for.
+		return a.preflightUndo(ctx, platform, job, in)
+	}
 	out, err := a.preflightJob(ctx, platform, job, in)
 	if err != nil {
 		return refuseOrRetry(err)

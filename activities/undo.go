@@ -27,6 +27,18 @@ func (a *Activities) CheckUndo(ctx context.Context, in UndoInput) (Preflight, er
 	return out, nil
 }
 
+// preflightUndo is the check of an undo that was decided after the change had
+// ended well.
+func (a *Activities) preflightUndo(ctx context.Context, platform Platform, job core.JobRef, in RescaleInput) (Preflight, error) {
+	out, err := a.checkUndo(ctx, platform, UndoInput{
+		Key: in.Key, Target: in.Target, Job: job, Wish: in.Seen, Back: in.Wanted, Restarts: in.Restarts, VerifyTimeout: in.VerifyTimeout,
+	})
+	if err != nil {
+		return refuseOrRetry(err)
+	}
+	return out, nil
+}
+
 func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoInput) (Preflight, error) {
 	found, err := platform.Locate(ctx, in.Target)
 	if err != nil {
@@ -43,7 +55,7 @@ func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoIn
 	if err != nil {
 		return Preflight{}, err
 	}
-	if !slices.Equal(held, in.Wish) {
+	if len(in.Wish) > 0 && !slices.Equal(held, in.Wish) {
 		return no(core.ReasonForeignWriter, "somebody changed what is wanted of Flink meanwhile: %s", in.Wish.Difference(held, titles(status.Topology))), nil
 	}
 	health, err := platform.Inspect(ctx, in.Job)

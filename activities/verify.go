@@ -176,8 +176,16 @@ func (w *watch) done() bool {
 	if w.err != nil {
 		return false
 	}
-	return w.status.State.Ended() || w.looping() != "" || (w.reached() && w.calm())
+	return w.status.State.Ended() || w.looping() != "" || (w.reached() && w.calm() && w.stands())
 }
+
+// proof is how long a job must run at its size before that is believed: as long
+// as Flink may show a copy of what was (web.refresh-interval), and long enough
+// to see one that fails as soon as it runs.
+const proof = 3 * time.Second
+
+// stands is true when the job has run for long enough.
+func (w *watch) stands() bool { return w.status.Now.Sub(w.status.RunningSince) >= proof }
 
 // looping says how it shows that the job will not come to rest, empty while it
 // may.

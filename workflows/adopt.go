@@ -99,7 +99,7 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 	in := activities.RescaleInput{
 		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
 		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note,
-		From: l.s.Topology.Sizes(), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints,
+		From: froms(d), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints,
 		Seen: l.s.inForce(), Restarts: l.s.Memory.Restarts,
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
@@ -124,6 +124,15 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 	return nil
 }
 
+// froms is what the decision goes from.
+func froms(d core.Decision) []core.VertexSize {
+	out := make([]core.VertexSize, 0, len(d.Vertices))
+	for _, v := range d.Vertices {
+		out = append(out, core.VertexSize{ID: v.ID, Parallelism: v.From})
+	}
+	return out
+}
+
 // asks notes an order that shows that somebody looks at the job: what another
 // wrote over ours by then is known to them.
 func (s *State) asks(message string, now time.Time) {
@@ -138,6 +147,9 @@ func (s *State) asks(message string, now time.Time) {
 func (s *State) inForce() core.Requirements {
 	n := len(s.Window)
 	if n == 0 || !s.Window[n-1].Asked {
+		if ours := s.Memory.Ours; ours != nil && ours.JobID == s.Job.ID {
+			return ours.Wish // what a job that is down should still have
+		}
 		return nil
 	}
 	return core.Beside(s.Window[n-1].Wanted, s.Topology.Sizes())

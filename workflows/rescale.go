@@ -81,7 +81,9 @@ func (r *rescale) run(ctx workflow.Context) {
 		r.end(core.Rejected, pre.Reason, "not attempted: "+pre.Note)
 		return
 	}
-	r.out.From = pre.Before
+	if len(pre.Before) > 0 {
+		r.out.From = pre.Before
+	}
 	r.show(ctx, "writing the requirements")
 	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})
 	if activities.IsFinal(err) {

@@ -24,21 +24,12 @@ type Book struct {
 // Open copies what is remembered, takes in the outcome of the last rescale (nil
 // for none), and drops what is too old or of a vertex that is gone.
 func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p policy.Policy) *Book {
-	b := &Book{Delays: Load(m), memory: Settle(m, last), now: now, p: p, judged: map[string]*core.Effect{}}
+	b := &Book{Delays: Load(m), memory: Learn(m, last, now, p), now: now, p: p, judged: map[string]*core.Effect{}}
 	b.Delays.Retain(t)
-	if last != nil && last.Attempt != m.Settled {
-		b.memory = Try(Claim(Spend(b.memory, *last), *last), *last)
-		b.memory.Bad = MarkBad(b.memory.Bad, *last, now)
-	}
 	b.memory.Bad = TrimBad(b.memory.Bad, t, now)
 	b.memory.Spent = TrimSpent(b.memory.Spent, now)
-	if p.Quirks.Has(policy.QuirkEffect) {
-		b.memory.Changes = m.Changes
-	}
 	b.memory.Changes = Trim(Retain(b.memory.Changes, t), now, p)
-	if p.Quirks.Has(policy.QuirkRestarts) {
-		b.memory.Restarts = m.Restarts
-	} else {
+	if !p.Quirks.Has(policy.QuirkRestarts) {
 		b.memory.Restarts = TrimRestarts(b.memory.Restarts, now, p)
 	}
 	return b

@@ -5,11 +5,31 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/core/policy"
 )
 
 // longestRestart is the longest time to run again that is taken for the cost
 // of a restart. What takes longer waited for something else, such as slots.
 const longestRestart = time.Hour
+
+// Learn takes the outcome of the last rescale in, once, nil for none: into what
+// is remembered of sizes and restarts, the budget, what is in force, the sizes
+// that failed, and the trial of the change. It needs no evidence and comes first,
+// since a job that is down after a change shows none.
+func Learn(m core.Memory, o *core.Outcome, now time.Time, p policy.Policy) core.Memory {
+	if o == nil || o.Attempt == m.Settled {
+		return m
+	}
+	out := Try(Claim(Spend(Settle(m, o), *o), *o), *o)
+	out.Bad = MarkBad(out.Bad, *o, now)
+	if p.Quirks.Has(policy.QuirkEffect) {
+		out.Changes = m.Changes
+	}
+	if p.Quirks.Has(policy.QuirkRestarts) {
+		out.Restarts = m.Restarts
+	}
+	return out
+}
 
 // Settle takes the outcome of the last rescale in, once: the sizes that were
 // reached, and how long it kept the job from running. The memory given is not

@@ -58,6 +58,21 @@ func Watch(m core.Memory, jobID string, s core.Sample) core.Memory {
 	return m
 }
 
+// WantedNow is the size that is asked of Flink as far as is known: what our last
+// write left, else what runs. A job that is down shows none.
+func WantedNow(m core.Memory, t core.Topology) []core.VertexSize {
+	out := t.Sizes()
+	if m.Ours == nil || m.Trial == nil || m.Ours.JobID != m.Trial.JobID {
+		return out
+	}
+	for i := range out {
+		if b, ok := m.Ours.Wish.Of(out[i].ID); ok {
+			out[i].Parallelism = b.Upper
+		}
+	}
+	return out
+}
+
 func subtasks(sizes []core.VertexSize) int {
 	n := 0
 	for _, v := range sizes {
@@ -90,7 +105,7 @@ func GoBack(m core.Memory, t core.Topology) (back []core.VertexSize, why string)
 			return nil, ""
 		}
 	}
-	if slices.Equal(m.Trial.Back, t.Sizes()) {
+	if slices.Equal(m.Trial.Back, WantedNow(m, t)) {
 		return nil, ""
 	}
 	return m.Trial.Back, fmt.Sprintf("the job restarted %d times in %s after decision %s", trialStarts, starts[trialStarts-1].Sub(m.Trial.Since).Round(time.Second), m.Trial.DecisionID)

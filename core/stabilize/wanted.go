@@ -22,6 +22,9 @@ func (b *Book) Degraded(l Look, title func(string) string) string {
 // GoBack gives the size before the last change where that did not prove itself.
 func (b *Book) GoBack(t core.Topology) ([]core.VertexSize, string) { return GoBack(b.memory, t) }
 
+// WantedNow is the size that is asked of Flink as far as is known.
+func (b *Book) WantedNow(t core.Topology) []core.VertexSize { return WantedNow(b.memory, t) }
+
 // Late tells the book that the job is behind and falls behind further: sizes
 // that failed before are then no bound.
 func (b *Book) Late(late bool) { b.late = late }

@@ -108,6 +108,7 @@ func (c *cycle) run(problems []core.Problem) {
 		c.invalid(problems)
 		return
 	}
+	c.memory = stabilize.Learn(c.memory, c.ctx.LastOutcome, c.ctx.Now, c.p)
 	if n := len(c.ctx.Window); n > 0 {
 		c.memory = stabilize.Watch(c.memory, c.ctx.JobID, c.ctx.Window[n-1])
 	}
@@ -157,7 +158,7 @@ func (c *cycle) fit() bool {
 		return false
 	}
 	newest := c.ctx.Window[len(c.ctx.Window)-1]
-	if newest.Fault != "" && !(c.ctx.Override.Active(c.ctx.Now) && obeys(newest.Fault)) {
+	if newest.Fault != "" && !(c.ctx.Override.Active(c.ctx.Now) && obeys(newest.Fault)) && !c.loops(newest.Fault) {
 		c.hold(newest.Fault, newest.Note)
 		return false
 	}

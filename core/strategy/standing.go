@@ -145,8 +145,11 @@ func (c *cycle) goesBack() bool {
 		return false
 	}
 	c.d.Vertices = c.unseen(core.ReasonUndo)
+	asked := c.book.WantedNow(c.ctx.Topology)
 	for i := range c.d.Vertices {
 		v := &c.d.Vertices[i]
+		v.From, _ = core.FindSize(asked, v.ID)
+		v.To, v.Wanted = v.From, v.From
 		if p, _ := core.FindSize(back, v.ID); p != v.From {
 			v.To, v.Wanted, v.Outside = p, p, true
 			v.Steps = []core.Step{{By: string(core.ReasonUndo), To: p, Note: "the size before"}}
@@ -155,6 +158,18 @@ func (c *cycle) goesBack() bool {
 	c.d.Verdict, c.d.Reason = core.Change, core.ReasonUndo
 	c.d.Note = fmt.Sprintf("%s: %s", why, c.changes())
 	return true
+}
+
+// loops is true where the job restarts again and again since the last change,
+// and that is why nothing of it can be judged.
+func (c *cycle) loops(fault core.Reason) bool {
+	switch fault {
+	case core.ReasonJobNotRunning, core.ReasonTasksNotRunning, core.ReasonJobRestarted, core.ReasonIncomplete, core.ReasonMetricsFrozen, core.ReasonMetricsMissing:
+	default:
+		return false
+	}
+	_, why := stabilize.GoBack(c.memory, c.ctx.Topology)
+	return why != "" && !c.ctx.Override.Active(c.ctx.Now)
 }
 
 // growing is true when more records wait in front of the sources at the end of

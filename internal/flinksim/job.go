@@ -311,8 +311,32 @@ func (j *job) deployed(at time.Time) {
 	j.up, j.upAt = true, at
 	j.nextMark = at.Add(j.every)
 	j.checkpoints.start(at)
+	j.doom(at)
 	if j.hungry() {
 		j.plan(at)
+	}
+}
+
+// doom has a job fail that runs at a size at which it does.
+func (j *job) doom(now time.Time) {
+	for i := range j.vertices {
+		v := &j.vertices[i]
+		if v.spec.FailAt <= 0 || v.par < v.spec.FailAt {
+			continue
+		}
+		attempt, text := j.attempt, v.spec.FailText
+		j.c.when(now.Add(v.spec.FailAfter), func(at time.Time) {
+			switch {
+			case j.attempt != attempt || j.state != running:
+			case text == "":
+				j.advance(at)
+				j.stop(at, false)
+			default:
+				j.advance(at)
+				j.fail(at, "java.io.IOException", text)
+			}
+		})
+		return
 	}
 }
 

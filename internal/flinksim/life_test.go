@@ -448,3 +448,47 @@ func TestPutWhileTasksDeploy(t *testing.T) {
 		t.Errorf("RUNNING at %s with %v, want %s: checkpoint at 11 s", got, s.sizes(), want)
 	}
 }
+
+// TestAJobThatFailsAtASize: with words it is a failure in the list, without it
+// is a restart that nobody explains; a smaller size ends both.
+func TestAJobThatFailsAtASize(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason, text string
+		failures     int
+	}{
+		"failure": {"BC-18", "Insufficient number of network buffers", 3},
+		"restart": {"BC-17: nothing is in the list", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Options{Version: Flink120, CacheTime: -1})
+			vertices := DefaultVertices()
+			vertices[1].FailAt, vertices[1].FailAfter, vertices[1].FailText = 4, 2*time.Second, tt.text
+			id := r.c.AddJob(JobSpec{Load: Constant(1500), Vertices: vertices})
+			r.c.Advance(time.Minute)
+			if n := r.view(id).Restarts; n != 0 {
+				t.Fatalf("%s: %d restarts at the size before", tt.reason, n)
+			}
+			r.mustPut(id, requirements(1, 4, 1))
+			// A restart takes 1 s, the tasks need 0.2 s to come up and fail 2 s later.
+			r.c.Advance(11 * time.Second)
+			var list struct {
+				History struct {
+					Entries []struct{ Stacktrace string }
+				} `json:"exceptionHistory"`
+			}
+			r.get("/jobs/"+id+"/exceptions", &list)
+			if n := r.view(id).Restarts; n != 4 || len(list.History.Entries) != tt.failures {
+				t.Errorf("%s: %d restarts, %d failures", tt.reason, n, len(list.History.Entries))
+			}
+			r.mustPut(id, requirements(1, 3, 1))
+			r.c.Advance(5 * time.Second)
+			before := r.view(id).Restarts
+			r.c.Advance(time.Minute)
+			if v := r.view(id); !v.TasksRunning || v.Restarts != before {
+				t.Errorf("%s: at a smaller size: %+v", tt.reason, v)
+			}
+		})
+	}
+}

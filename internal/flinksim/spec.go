@@ -50,6 +50,13 @@ type VertexSpec struct {
 	Uneven bool `json:"uneven,omitempty"`
 	// SlotGroup names the slot sharing group, "default" when empty.
 	SlotGroup string `json:"slotGroup,omitempty"`
+	// FailAt makes the job fail whenever the vertex runs at so many subtasks or
+	// more, FailAfter its tasks began to run; 0 subtasks: never. FailText is what
+	// Flink then says of it; empty: it restarts without a word, as when a slot is
+	// lost.
+	FailAt    int           `json:"failAt,omitempty"`
+	FailAfter time.Duration `json:"failAfter,omitempty"`
+	FailText  string        `json:"failText,omitempty"`
 	// Omit lists endings of metric ids that this vertex does not have, such
 	// as "pendingRecords"; NaN those whose value is not a number.
 	Omit []string `json:"omit,omitempty"`
