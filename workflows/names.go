@@ -4,6 +4,7 @@ package workflows
 const (
 	ScaleName   = "ScaleFlinkJob"
 	RescaleName = "RescaleFlinkJob"
+	ShareName   = "ShareSlots"
 )
 
 // TaskQueue is the task queue of one group of workers; a worker of one cluster

@@ -14,4 +14,5 @@ type Registry interface {
 func Register(r Registry) {
 	r.RegisterWorkflowWithOptions(ScaleFlinkJob, workflow.RegisterOptions{Name: ScaleName})
 	r.RegisterWorkflowWithOptions(RescaleFlinkJob, workflow.RegisterOptions{Name: RescaleName})
+	r.RegisterWorkflowWithOptions(ShareSlots, workflow.RegisterOptions{Name: ShareName})
 }

@@ -96,15 +96,18 @@ func (s *State) Release(job, decision string, held int, again bool, now time.Tim
 	}
 }
 
-// Lost ends a lease or a request whose owner cannot be reached. What the job
-// holds is not known better by it.
-func (s *State) Lost(job, decision string) {
+// Lost ends a lease or a request whose owner cannot be reached, and says whether
+// there was one. What the job holds is not known better by it.
+func (s *State) Lost(job, decision string) bool {
 	if i, ok := s.waiting(job); ok && s.Queue[i].DecisionID == decision {
 		s.dropRequest(job)
+		return true
 	}
 	if i, ok := s.lease(job); ok && s.Leases[i].DecisionID == decision {
 		s.dropLease(job)
+		return true
 	}
+	return false
 }
 
 // Ended is what ended by itself.

@@ -92,6 +92,7 @@ func messagesPage(root string) (string, error) {
 	p.table([]string{"workflow type", "workflow id", "what it is"}, [][]string{
 		{code(workflows.ScaleName), "`flink/<cluster>/<job>`", "manages one Flink job until it is ended; its task queue is `" + workflows.TaskQueue + "` unless the worker's configuration says otherwise"},
 		{code(workflows.RescaleName), "`flink-rescale/<cluster>/flink/<job name in Flink>`", "carries out one change; started by the other, never by hand"},
+		{code(workflows.ShareName), "`flink-slots/<cluster>`", "shares the slots of a cluster among jobs that grow, where the worker's configuration limits them; started by the others, ends by itself; its query `" + workflows.QuerySlots + "` says who grows, who waits and why, see [operations](../operations.md)"},
 	})
 	p.section("Input")
 	p.say(`One JSON object. Unknown fields and bad values fail the workflow at once with every problem listed by its path. Starting a workflow that runs changes nothing: the new input is ignored.`)
@@ -147,7 +148,7 @@ func rowsOf(list []entry) [][]string {
 
 // complete makes sure that every name in workflows/names.go has its row.
 func complete(root string) error {
-	known := []string{workflows.ScaleName, workflows.RescaleName, workflows.TaskQueue}
+	known := []string{workflows.ScaleName, workflows.RescaleName, workflows.ShareName, workflows.TaskQueue}
 	for _, m := range Messages() {
 		known = append(known, m.Name)
 	}
