@@ -37,23 +37,28 @@ policy check looks at a file instead of a job, and policy keys lists what there 
 }
 
 func newPolicyCheck(a *app) *cobra.Command {
-	var all bool
+	var how checking
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Check the policy keys of a file; connect to nothing",
-		Long: `Check every key of the autoscaler in a file, and show what they come to. The file
-is a Flink configuration, whole or in part: YAML flat or nested, the lines of an old
-flink-conf.yaml, JSON, or a FlinkDeployment with its flinkConfiguration; - stands
-for standard input. Keys that are not the autoscaler's are counted and left alone.
+		Long: `Check every key of the autoscaler in a file, and show what they come to; - stands
+for standard input. The file is a Flink configuration, whole or in part: YAML flat or
+nested, the lines of an old flink-conf.yaml, JSON. Or it holds some: FlinkDeployments
+and FlinkSessionJobs with their flinkConfiguration, one or a list or several YAML
+documents; a ConfigMap or the values of a Helm chart with a flink-conf.yaml or
+config.yaml inside. Each is checked by itself and named with its problems. Keys that
+are not the autoscaler's are counted and left alone.
 
-Every problem is listed at once, and ends the command with 1; a file that cannot be
-read ends it with 2.`,
+Every problem is listed at once, and ends the command with 1; so does a file without
+any key of the autoscaler, which is mostly the wrong file, but for --allow-empty. A
+file that cannot be read ends it with 2.`,
 		Example: `  flinkscaler policy check config.yaml
   flinkscaler policy check deployment.yaml --all
-  kubectl get flinkdeployment orders -o yaml | flinkscaler policy check - -o json`,
+  kubectl get flinkdeployment -A -o yaml | flinkscaler policy check - -o json`,
 		Args: oneFile,
-		RunE: func(_ *cobra.Command, args []string) error { return a.checkPolicy(args[0], all) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.checkPolicy(args[0], how) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also the keys that are as built in")
+	cmd.Flags().BoolVar(&how.all, "all", false, "also the keys that are as built in")
+	cmd.Flags().BoolVar(&how.allowEmpty, "allow-empty", false, "a file without any key of the autoscaler is right, too")
 	return cmd
 }
 
@@ -88,18 +93,31 @@ those that have PATTERN in their name or in an older one, whatever its case.`,
 	}
 }
 
+// checking is how a file is checked.
+type checking struct{ all, allowEmpty bool }
+
 // checkedPolicy is what a file comes to, as programs get it.
 type checkedPolicy struct {
-	File string          `json:"file"`
-	Keys []policy.Origin `json:"keys"`
+	File string       `json:"file"`
+	Keys []checkedKey `json:"keys"`
 	// Ignored counts the keys that are not the autoscaler's.
 	Ignored  int             `json:"ignored"`
 	Problems []policyProblem `json:"problems,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`
+	// own counts the keys of the autoscaler.
+	own int
+}
+
+// checkedKey is a key of one of the configurations of a file.
+type checkedKey struct {
+	// In names the configuration, empty where the file is one as a whole.
+	In string `json:"in,omitempty"`
+	policy.Origin
 }
 
 // policyProblem is one key that cannot be used as it stands.
 type policyProblem struct {
+	In      string `json:"in,omitempty"`
 	Key     string `json:"key"`
 	Value   string `json:"value"`
 	Line    int    `json:"line,omitempty"`
@@ -109,11 +127,14 @@ type policyProblem struct {
 	Default string `json:"default,omitempty"`
 }
 
-// text is "line 3: key: what is wrong; allowed is ...".
+// text is "FlinkDeployment dev/orders: line 3: key: what is wrong; allowed is ...".
 func (p policyProblem) text() string {
 	s := p.Key + ": " + p.Message
 	if p.Line > 0 {
 		s = fmt.Sprintf("line %d: %s", p.Line, s)
+	}
+	if p.In != "" {
+		s = p.In + ": " + s
 	}
 	if p.Allowed != "" {
 		s += "; allowed: " + p.Allowed
@@ -131,7 +152,7 @@ const maxConf = 16 << 20
 const fileLayer = "file"
 
 // checkPolicy reads a file and says what its keys come to.
-func (a *app) checkPolicy(file string, all bool) error {
+func (a *app) checkPolicy(file string, how checking) error {
 	r, name, err := a.open(file)
 	if err != nil {
 		return err
@@ -144,30 +165,46 @@ func (a *app) checkPolicy(file string, all bool) error {
 	if err != nil {
 		return usage(fmt.Sprintf("%s cannot be read: %v", name, err), "")
 	}
-	entries, err := flinkconf.Parse(text)
+	parts, err := flinkconf.Parse(text, takesPairs)
 	if err != nil {
 		return usage(fmt.Sprintf("%s cannot be read: %v", name, err), "Give YAML, JSON, or lines of key: value.")
 	}
-	c := judge(name, entries)
-	if !all {
-		c.Keys = slices.DeleteFunc(c.Keys, func(o policy.Origin) bool { return o.From == policy.BuiltIn })
+	c := checkedPolicy{File: name, Keys: []checkedKey{}}
+	for _, p := range parts {
+		c.judge(p)
 	}
-	return a.showChecked(c)
+	empty := c.own == 0
+	if empty {
+		c.Notes = append(c.Notes, fmt.Sprintf("no key of the autoscaler is in it: they begin with %s", policy.Prefix))
+	}
+	if !how.all {
+		c.Keys = slices.DeleteFunc(c.Keys, func(k checkedKey) bool { return k.From == policy.BuiltIn })
+	}
+	return a.showChecked(c, empty && !how.allowEmpty)
 }
 
-// judge resolves the keys of a file as if nothing else were said.
-func judge(name string, entries []flinkconf.Entry) checkedPolicy {
-	out := checkedPolicy{File: name, Keys: []policy.Origin{}}
+// takesPairs is true for the keys whose value is a map.
+func takesPairs(key string) bool {
+	return slices.ContainsFunc(policy.Keys(), func(k policy.KeyInfo) bool {
+		return k.Type == "map" && (k.Key == key || slices.Contains(k.Aliases, key))
+	})
+}
+
+// judge resolves the keys of one configuration as if nothing else were said.
+func (c *checkedPolicy) judge(part flinkconf.Part) {
 	values, lines := map[string]string{}, map[string]int{}
-	for _, e := range entries {
+	var found []policyProblem
+	c.own += len(part.Entries)
+	for _, e := range part.Entries {
 		switch {
 		case len(policy.Own(map[string]string{e.Key: ""})) == 0:
-			out.Ignored++
+			c.Ignored++
+			c.own--
 			if strings.Contains(strings.ToLower(e.Key), "autoscal") {
-				out.Notes = append(out.Notes, fmt.Sprintf("line %d: %s is not looked at: keys of the autoscaler begin with %s", e.Line, e.Key, policy.Prefix))
+				c.Notes = append(c.Notes, strings.TrimPrefix(fmt.Sprintf("%s: line %d: %s is not looked at: keys of the autoscaler begin with %s", part.Name, e.Line, e.Key, policy.Prefix), ": "))
 			}
 		case e.Problem != "":
-			out.Problems = append(out.Problems, problem(e.Key, e.Value, e.Line, e.Problem))
+			found = append(found, problem(e.Key, e.Value, e.Line, e.Problem))
 		default:
 			values[e.Key], lines[e.Key] = e.Value, e.Line
 		}
@@ -175,14 +212,16 @@ func judge(name string, entries []flinkconf.Entry) checkedPolicy {
 	_, origins, problems := policy.Resolve([]policy.Layer{{Name: fileLayer, Values: values}})
 	for _, p := range problems {
 		key := pathKey(p.Path)
-		out.Problems = append(out.Problems, problem(key, values[key], lines[key], strings.TrimSuffix(p.Message, " (from "+fileLayer+")")))
+		found = append(found, problem(key, values[key], lines[key], strings.TrimSuffix(p.Message, " (from "+fileLayer+")")))
 	}
-	slices.SortStableFunc(out.Problems, func(a, b policyProblem) int { return cmp.Compare(a.Line, b.Line) })
-	out.Keys = append(out.Keys, origins...)
-	if len(values) == 0 && len(out.Problems) == 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("no key of the autoscaler is in it: they begin with %s", policy.Prefix))
+	slices.SortStableFunc(found, func(a, b policyProblem) int { return cmp.Compare(a.Line, b.Line) })
+	for _, p := range found {
+		p.In = part.Name
+		c.Problems = append(c.Problems, p)
 	}
-	return out
+	for _, o := range origins {
+		c.Keys = append(c.Keys, checkedKey{In: part.Name, Origin: o})
+	}
 }
 
 // pathKey is the key in the path of a problem: policy["key"].
@@ -212,14 +251,20 @@ func allowed(k policy.KeyInfo) string {
 	return k.Type + ", " + k.Range
 }
 
-func (a *app) showChecked(c checkedPolicy) error {
+// showChecked tells what a file comes to; empty makes it a failure that there is
+// nothing.
+func (a *app) showChecked(c checkedPolicy, empty bool) error {
 	var bad error
-	if n := len(c.Problems); n > 0 {
+	switch n := len(c.Problems); {
+	case n > 0:
 		f := failed(fmt.Sprintf("%s has %s", c.File, plural(n, "problem")), "")
 		for _, p := range c.Problems {
 			f.details = append(f.details, p.text())
 		}
 		bad = f
+	case empty:
+		bad = failed(fmt.Sprintf("%s has no key of the autoscaler: they begin with %s", c.File, policy.Prefix),
+			"If that is right, give --allow-empty.")
 	}
 	if a.json() {
 		if err := a.print(c); err != nil {
@@ -228,16 +273,42 @@ func (a *app) showChecked(c checkedPolicy) error {
 		return bad
 	}
 	for _, n := range c.Notes {
-		fmt.Fprintln(a.err, "note: "+view.Clean(n))
+		if !empty || bad == nil || !strings.HasPrefix(n, "no key") {
+			fmt.Fprintln(a.err, "note: "+view.Clean(n))
+		}
 	}
 	if bad != nil {
 		return bad
 	}
-	if err := a.policyTable(c.Keys); err != nil {
+	if err := a.showParts(c.Keys); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.out, "%s: no problem; %s ignored\n", c.File, plural(c.Ignored, "other key"))
 	return err
+}
+
+// showParts shows the keys of each configuration below its name.
+func (a *app) showParts(keys []checkedKey) error {
+	var part []policy.Origin
+	for i, k := range keys {
+		part = append(part, k.Origin)
+		if i+1 < len(keys) && keys[i+1].In == k.In {
+			continue
+		}
+		if k.In != "" {
+			if _, err := fmt.Fprintln(a.out, view.Clean(k.In)+":"); err != nil {
+				return err
+			}
+		}
+		if err := a.policyTable(part); err != nil {
+			return err
+		}
+		part = nil
+	}
+	if len(keys) == 0 {
+		return a.policyTable(nil)
+	}
+	return nil
 }
 
 // policyTable shows keys with value and origin.

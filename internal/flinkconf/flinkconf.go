@@ -21,10 +21,19 @@ type Entry struct {
 	Problem string
 }
 
-// Parse reads a configuration. The entries come in the order of the file; a
-// later one of the same key has a problem. The error is about the file as a
-// whole.
-func Parse(text []byte) ([]Entry, error) {
+// Part is one configuration of a file.
+type Part struct {
+	// Name says whose it is, such as "FlinkDeployment dev/orders"; empty where
+	// the file as a whole is the configuration.
+	Name string
+	// Entries come in the order of the file; a later one of the same key has a
+	// problem.
+	Entries []Entry
+}
+
+// Parse reads every configuration of a file, in its order; isMap is true for
+// keys whose value is pairs. The error is about the file as a whole.
+func Parse(text []byte, isMap func(key string) bool) ([]Part, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Valid(text) {
 		// YAML takes JSON, but for tabs between its parts.
@@ -33,19 +42,27 @@ func Parse(text []byte) ([]Entry, error) {
 	docs, err := documents(text)
 	if err != nil {
 		if entries, ok := lines(text); ok {
-			return checked(entries), nil
+			return []Part{{Entries: checked(entries)}}, nil
 		}
 		return nil, err
 	}
-	root, err := pick(docs)
-	if err != nil || root == nil {
-		return nil, err
+	f := finder{walker: walker{isMap: isMap}}
+	for i, d := range docs {
+		before := len(f.parts)
+		f.search(d, "")
+		if len(f.parts) > before || f.text(d, "kind") != "" {
+			continue
+		}
+		name := ""
+		if len(docs) > 1 {
+			name = fmt.Sprintf("document %d", i+1)
+		}
+		f.add(name, d)
 	}
-	w := walker{}
-	if w.mapping("", root, 0); w.err != nil {
-		return nil, w.err
+	if f.err != nil {
+		return nil, f.err
 	}
-	return checked(w.entries), nil
+	return f.parts, nil
 }
 
 // checked finds the keys that are given twice.
@@ -91,65 +108,146 @@ func documents(text []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// pick finds the one mapping that is a configuration: that of a FlinkDeployment
-// or FlinkSessionJob, else the file itself. Nil for an empty file.
-func pick(docs []*yaml.Node) (*yaml.Node, error) {
-	var inside []*yaml.Node
-	for _, d := range docs {
-		for _, path := range [][]string{{"spec", "flinkConfiguration"}, {"flinkConfiguration"}} {
-			if n := at(d, path...); n != nil {
-				inside = append(inside, n)
-			}
-		}
-	}
-	switch {
-	case len(inside) > 1:
-		return nil, fmt.Errorf("holds %d of flinkConfiguration, on lines %d and %d; give one", len(inside), inside[0].Line, inside[1].Line)
-	case len(inside) == 1:
-		return inside[0], nil
-	case len(docs) > 1:
-		return nil, fmt.Errorf("line %d: a second document begins; give one", docs[1].Line)
-	case len(docs) == 1:
-		return docs[0], nil
-	}
-	return nil, nil //nolint:nilnil // an empty file is a configuration without keys
+// finder finds the configurations inside of documents.
+type finder struct {
+	walker
+
+	parts []Part
 }
 
-// at goes down into mappings; nil where there is none.
-func at(n *yaml.Node, path ...string) *yaml.Node {
+// search goes through a document for what holds a configuration: the
+// flinkConfiguration of a custom resource, and the files that a ConfigMap or the
+// values of a Helm chart hold as text. It follows no alias, which may lead round
+// in circles.
+func (f *finder) search(n *yaml.Node, owner string) {
+	if n.Kind == yaml.MappingNode {
+		owner = f.owner(n, owner)
+	}
+	for i, c := range n.Content {
+		if n.Kind != yaml.MappingNode {
+			f.search(c, owner)
+			continue
+		}
+		if i%2 == 0 {
+			continue
+		}
+		switch key, value := n.Content[i-1].Value, resolved(c); {
+		case key == "flinkConfiguration" && value.Kind == yaml.MappingNode:
+			f.add(owner, value)
+		case key == "flinkConfiguration" && value.Kind == yaml.SequenceNode:
+			f.fail(fmt.Errorf("line %d: flinkConfiguration must be keys with values", n.Content[i-1].Line))
+		case (key == "flinkConfiguration" || key == "flink-conf.yaml" || key == "config.yaml") && value.Kind == yaml.ScalarNode:
+			f.file(strings.TrimPrefix(owner+", "+key, ", "), value)
+		default:
+			f.search(c, owner)
+		}
+	}
+}
+
+// owner names a Kubernetes object; what is no object is a part of the one
+// around it.
+func (f *finder) owner(n *yaml.Node, around string) string {
+	kind := f.text(n, "kind")
+	if kind == "" {
+		return around
+	}
+	name := f.text(n, "metadata", "name")
+	if space := f.text(n, "metadata", "namespace"); space != "" {
+		name = space + "/" + name
+	}
+	return strings.TrimSpace(kind + " " + name)
+}
+
+// text is the scalar at a path; empty when there is none.
+func (f *finder) text(n *yaml.Node, path ...string) string {
 	for _, name := range path {
 		var next *yaml.Node
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == name {
-				next = n.Content[i+1]
+				next = resolved(n.Content[i+1])
 			}
 		}
-		if next == nil || next.Kind != yaml.MappingNode {
-			return nil
+		if next == nil {
+			return ""
 		}
 		n = next
 	}
-	return n
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+// add reads a mapping as a configuration.
+func (f *finder) add(name string, n *yaml.Node) {
+	f.entries = nil
+	f.mapping("", n, 0)
+	f.read += len(f.entries)
+	f.parts = append(f.parts, Part{Name: name, Entries: checked(f.entries)})
+}
+
+// file reads a configuration that stands as a text in another file.
+func (f *finder) file(name string, n *yaml.Node) {
+	if n.Tag == "!!null" {
+		return
+	}
+	line := func(inside int) int {
+		if n.Style&yaml.LiteralStyle == 0 {
+			return n.Line
+		}
+		return n.Line + inside
+	}
+	docs, err := documents([]byte(n.Value))
+	entries, ok := []Entry(nil), true
+	if err != nil {
+		if entries, ok = lines([]byte(n.Value)); !ok {
+			// Other programs have a config.yaml too.
+			if strings.Contains(n.Value, "autoscaler") {
+				f.fail(fmt.Errorf("%s, which begins on line %d: %w", name, n.Line, err))
+			}
+			return
+		}
+	}
+	f.entries = entries
+	for _, d := range docs {
+		f.mapping("", d, 0)
+	}
+	for i := range f.entries {
+		f.entries[i].Line = line(f.entries[i].Line)
+	}
+	f.read += len(f.entries)
+	f.parts = append(f.parts, Part{Name: name, Entries: checked(f.entries)})
+}
+
+// fail keeps the first error.
+func (f *finder) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
 }
 
 // walker flattens nested keys.
 type walker struct {
+	isMap   func(key string) bool
 	entries []Entry
-	err     error
+	// read counts the entries of the configurations before.
+	read int
+	err  error
 }
 
-// maxDepth and maxEntries are more than any configuration of Flink has; aliases
-// may lead round in circles, or stand for more than there is memory.
+// maxDepth is more than any configuration of Flink has, maxEntries more than all
+// those of a large cluster; aliases may lead round in circles, or stand for more
+// than there is memory.
 const (
 	maxDepth   = 40
-	maxEntries = 10000
+	maxEntries = 100000
 )
 
 func (w *walker) mapping(prefix string, n *yaml.Node, depth int) {
 	switch {
 	case depth > maxDepth:
 		w.err = fmt.Errorf("line %d: is nested too deeply", n.Line)
-	case len(w.entries) > maxEntries:
+	case w.read+len(w.entries) > maxEntries:
 		w.err = fmt.Errorf("line %d: has more than %d keys", n.Line, maxEntries)
 	}
 	for i := 0; w.err == nil && i+1 < len(n.Content); i += 2 {
@@ -160,6 +258,10 @@ func (w *walker) mapping(prefix string, n *yaml.Node, depth int) {
 		}
 		switch value.Kind {
 		case yaml.MappingNode:
+			if w.isMap != nil && w.isMap(name) {
+				w.pairs(name, key.Line, value)
+				continue
+			}
 			below := name + "."
 			if key.Tag == "!!merge" {
 				below = prefix
@@ -192,6 +294,32 @@ func (w *walker) list(name string, line int, n *yaml.Node) {
 		e.Value = strings.Join(parts, ";")
 	}
 	w.entries = append(w.entries, e)
+}
+
+// pairs writes a YAML mapping as the text that a key of pairs takes, {a: 1, b: 2}:
+// without quotes around it YAML reads that as a mapping.
+func (w *walker) pairs(name string, line int, n *yaml.Node) {
+	e := Entry{Key: name, Line: line}
+	var out []string
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		value := resolved(n.Content[i+1])
+		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
+			e.Problem = "must be pairs of a name and one value"
+		}
+		out = append(out, half(n.Content[i].Value)+": "+half(value.Value))
+	}
+	if e.Problem == "" {
+		e.Value = "{" + strings.Join(out, ", ") + "}"
+	}
+	w.entries = append(w.entries, e)
+}
+
+// half protects what would end a half of a pair.
+func half(s string) string {
+	if strings.ContainsAny(s, ",:'\"{}") || strings.TrimSpace(s) != s || s == "" {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return s
 }
 
 // quoted protects what would end an entry of a list.
