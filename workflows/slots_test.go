@@ -265,9 +265,9 @@ func TestMalformedSlotSignals(t *testing.T) {
 		m    any
 		want string
 	}{
-		{"request", nil, "request: must be one JSON object"},
+		{"request", nil, "request: is empty"},
 		{"request", "hello", "request: must be one JSON object"},
-		{"request", map[string]any{"cluster": "prod", "job": "", "held": -1, "slots": "4", "more": 1}, "6 problems"},
+		{"request", map[string]any{"cluster": "prod", "job": "", "held": -1, "slots": "4", "more": 1}, "7 problems"},
 		{"renew", map[string]any{"cluster": "dev", "job": "a\nb", "decision": "d", "held": 1, "replyTo": "x"}, "control characters"},
 		{"release", map[string]any{"cluster": "dev", "job": "a", "decision": "d", "held": 1, "again": "yes"}, "true or false"},
 		{"request", map[string]any{"cluster": "dev", "job": "a", "decision": strings.Repeat("d", 101), "held": 1, "slots": 1, "replyTo": "x"}, "1 to 100 bytes"},
