@@ -54,6 +54,8 @@ func (e *evaluation) notes() []string {
 	}
 	live, d := e.look != nil, e.last.Decision
 	switch {
+	case e.last.Sample.Fault != "":
+		return append(out, e.faulty())
 	case e.judged() && d.Verdict == core.Change:
 		return append(out, "a workflow would begin this rescale now; here nothing was changed")
 	case e.judged() || d.Reason == core.ReasonPolicyInvalid || d.Reason == core.ReasonInternal:
@@ -64,7 +66,20 @@ func (e *evaluation) notes() []string {
 	case live:
 		return append(out, fmt.Sprintf("the window could not be judged: %s; --for %s is enough from now on, if nothing gets in between", wants(e.last), enough(e.last)))
 	}
+	if d.Reason != core.ReasonWindowNotFull && d.Reason != core.ReasonStabilizing {
+		return out
+	}
 	return append(out, fmt.Sprintf("the recording ends before its last look can be judged: %s; --policy metrics.window=... asks for less", wants(e.last)))
+}
+
+// faulty says that the last look brought no sample, and what to do about it. How
+// long it takes from here nobody knows.
+func (e *evaluation) faulty() string {
+	text := fmt.Sprintf("the last look brought nothing to judge: %s", e.last.Sample.Fault)
+	if do := remedy(e.last.Sample.Fault); do != "" {
+		text += "; " + do
+	}
+	return text
 }
 
 // print gives the answer in the form that is wanted.

@@ -37,8 +37,9 @@ and job.autoscaler. may be left out. --record keeps the looks in a file, which
 simulated. Neither knows what a workflow knows besides: orders of operators, and
 what became of past rescales.
 
-Exit codes: 0 for any decision, 1 when the job cannot be looked at, 2 when the
-command line, the configuration, the policy or a file is wrong.`
+Exit codes: 0 for a decision, hold or change; 1 when the job cannot be looked at, or
+the last look failed; 2 when the command line, the configuration, a file or the
+policy is wrong, whoever gave that. What was seen is printed all the same.`
 
 const evaluateExample = `  flinkscaler-worker evaluate --config worker.yaml --cluster dev --job orders --for 16m
   flinkscaler-worker evaluate --config worker.yaml --cluster dev --job orders --for 3m --every 10s \
@@ -137,7 +138,12 @@ func (q *question) check() error {
 	if q.commandLine, bad = flags.Policy(q.pairs); len(bad) > 0 {
 		return wrong("%s", strings.Join(bad, "; "))
 	}
-	if _, given := q.commandLine[intervalKey]; q.every != 0 && !given {
+	for _, key := range []string{intervalKey, policy.OldPrefix + "interval"} {
+		if v, given := q.commandLine[key]; given && q.every != 0 {
+			return wrong("--every %s and --policy interval=%s both say the time between looks: give one", flag(time.Duration(q.every)), v)
+		}
+	}
+	if q.every != 0 {
 		// The looks are the cycle: what depends on it must know.
 		q.commandLine[intervalKey] = policy.FormatDuration(time.Duration(q.every))
 	}
@@ -168,6 +174,9 @@ func (q *question) replay() error {
 	if len(problems) > 0 {
 		return &config.Error{File: q.samples, Problems: problems}
 	}
+	if rec.Cut > 0 {
+		fmt.Fprintf(q.progress, "note: %s: line %d is cut off and left out: the recording ended while it was written\n", q.samples, rec.Cut)
+	}
 	h := rec.Header
 	e := newEvaluation(h.Key, sources{commandLine: q.commandLine, recorded: h.CommandLine, input: h.Input, cluster: h.ClusterDefault})
 	for _, o := range rec.Looks {
@@ -176,7 +185,15 @@ func (q *question) replay() error {
 	if err := e.policyProblems(); err != nil {
 		return err
 	}
-	return q.print(e.answer())
+	return q.finish(e)
+}
+
+// finish prints the answer; what is wrong with it makes the exit code.
+func (q *question) finish(e *evaluation) error {
+	if err := q.print(e.answer()); err != nil {
+		return err
+	}
+	return e.failed()
 }
 
 // live looks at a running job.
@@ -222,7 +239,7 @@ func (q *question) live(ctx context.Context) error {
 	if err := e.run(ctx); err != nil {
 		return err
 	}
-	return q.print(e.answer())
+	return q.finish(e)
 }
 
 // onlyCluster keeps one cluster of the configuration: no other is opened.

@@ -78,6 +78,8 @@ func TestEvaluateWrongly(t *testing.T) {
 		"output":          {"known are two", with("-o", "yaml"), 2, `unknown output "yaml"; known are text and json`},
 		"every alone":     {"it would have no effect", with("--every", "5s"), 2, "--every needs --for"},
 		"every too long":  {"it would be one look", with("--every", "5s", "--for", "4s"), 2, "--every is longer than --for"},
+		"every twice":     {"neither loses in silence", with("--every", "3s", "--for", "1m", "--policy", "interval=1s"), 2, "--every 3s and --policy interval=1s both say the time between looks: give one"},
+		"every, old name": {"the older prefix is the same key", with("--every", "3s", "--for", "1m", "--policy", "kubernetes.operator.job.autoscaler.interval=1s"), 2, "both say the time between looks"},
 		"short":           {"the policy's interval is a minute", with("--for", "4s"), 2, "the policy's interval, 1 min, is longer than --for 4s: give --every"},
 		"bare number":     {"of what", with("--for", "5"), 2, "give a unit, such as 5 min"},
 		"no key":          {"what to set it to", with("--policy", "interval", "--policy", "x"), 2, `--policy "interval": must be key=value; --policy "x": must be key=value`},
@@ -302,8 +304,104 @@ func TestEvaluateHoldsForABadJobPolicy(t *testing.T) {
 	if err := s.e.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.e.failed(); err == nil || !strings.Contains(err.Error(), "the policy of dev/orders: 2 problems\n  policy[") {
+		t.Errorf("it ends with %v", err)
+	}
 	if a := s.e.answer(); a.Looks != 1 || a.Decision.Reason != core.ReasonPolicyInvalid || len(a.Problems) != 2 || strings.Count(a.text(false), "problem: ") != 2 {
 		t.Errorf("%d looks:\n%s", a.Looks, a.text(false))
+	}
+}
+
+// TestEvaluateRecordsOnWithABadPolicy: all of --for was asked for.
+func TestEvaluateRecordsOnWithABadPolicy(t *testing.T) {
+	t.Parallel()
+	s := newStill(t, 4*time.Minute, flinksim.JobSpec{}, nil)
+	s.e.from, s.e.whole = sources{input: map[string]string{"job.autoscaler.interval": "soon"}}, true
+	s.e.replay = whatif.NewReplay(s.e.key, s.e.from.layers)
+	if err := s.e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.e.looks != 5 || s.e.last.Decision.Reason != core.ReasonPolicyInvalid {
+		t.Errorf("%d looks come to %s", s.e.looks, s.e.last.Decision.Reason)
+	}
+}
+
+// TestEvaluateEndsWithAFailedLook: nobody answers any more, so there is no
+// judgement, and no telling how long one would take.
+func TestEvaluateEndsWithAFailedLook(t *testing.T) {
+	t.Parallel()
+	s := newStill(t, 2*time.Minute, flinksim.JobSpec{Load: flinksim.Constant(1200)}, keys("10 min"))
+	s.waited = func(n int) { s.c.SetUnavailable(flinksim.NoLeader) }
+	if err := s.e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := s.e.answer()
+	if len(a.Notes) != 1 || !strings.HasPrefix(a.Notes[0], "the last look brought nothing to judge: no-leader") {
+		t.Errorf("notes %q", a.Notes)
+	}
+	if err := s.e.failed(); err == nil || !strings.HasPrefix(err.Error(), "dev/orders: the last look failed: no-leader: ") {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// TestEvaluateSaysWhyALookTakesLong, once.
+func TestEvaluateSaysWhyALookTakesLong(t *testing.T) {
+	t.Parallel()
+	slow := keys("1 min")
+	slow["job.autoscaler.interval"] = "1 s"
+	s := newStill(t, 20*time.Second, flinksim.JobSpec{Load: flinksim.Constant(1200)}, slow)
+	look := s.e.look
+	s.e.look = func(ctx context.Context, in activities.ObserveInput) core.Observation {
+		s.c.Advance(5 * time.Second)
+		return look(ctx, in)
+	}
+	if err := s.e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.progress.String(); s.e.looks < 3 || strings.Count(got, "longer than the 1 s between looks: each waits until Flink has fetched new metrics") != 1 {
+		t.Errorf("%d looks:\n%s", s.e.looks, got)
+	}
+}
+
+// TestReplayEndsAsItsLastLook: exit codes, the note on a cut line, and a note on
+// the window only where that is what is missing.
+func TestReplayEndsAsItsLastLook(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(recording)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(b)
+	lines := strings.SplitAfter(strings.TrimSpace(whole)+"\n", "\n")
+	fault := func(reason string) string {
+		return `{"job":{},"sample":{"at":"2026-06-01T13:00:00Z","clock":"missing","fault":"` + reason + `","note":"x"}}` + "\n"
+	}
+	invalid := strings.Replace(whole, `"job.autoscaler.metrics.window":"5 min"`, `"job.autoscaler.metrics.window":"soon"`, 1)
+	const short = "the recording ends before its last look can be judged"
+	for name, tt := range map[string]struct {
+		reason, text   string
+		code           int
+		stderr, stdout string
+		without        string
+	}{
+		"judged":      {"any decision is right", whole, 0, "", "note: a workflow would begin", "judge"},
+		"short":       {"a hold for want of evidence is a decision", lines[0] + lines[1], 0, "", "note: " + short, "nothing to judge"},
+		"cut":         {"what is whole is used", strings.TrimSuffix(whole, "\n")[:len(whole)-30], 0, "is cut off and left out", "policy: ", "nothing to judge"},
+		"unreachable": {"no judgement", whole + fault("unreachable"), 1, "the last look failed: unreachable: x", "note: the last look brought nothing to judge: unreachable", short},
+		"not Flink":   {"likewise", whole + fault("not-flink"), 1, "the last look failed: not-flink: x", "hold: not-flink", short},
+		"not running": {"seen, but nothing to judge", whole + fault("job-not-running"), 0, "", "note: the last look brought nothing to judge: job-not-running", short},
+		"bad policy":  {"whoever gave it", invalid, 2, "the policy of dev/orders: 1 problem\n  policy[\"job.autoscaler.metrics.window\"]: ", "hold: policy-invalid", short},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ask(t, "--samples", put(t, "x.jsonl", tt.text))
+			if got.code != tt.code || !strings.Contains(got.stderr, tt.stderr) || (tt.stderr == "" && got.stderr != "") {
+				t.Errorf("%s: exit code %d, want %d; stderr: %swant in it: %s", tt.reason, got.code, tt.code, got.stderr, tt.stderr)
+			}
+			if !strings.Contains(got.out, tt.stdout) || strings.Contains(got.out, tt.without) {
+				t.Errorf("%s: want %q and not %q in\n%s", tt.reason, tt.stdout, tt.without, got.out)
+			}
+		})
 	}
 }
 

@@ -40,6 +40,8 @@ type evaluation struct {
 	first, last whatif.Step
 	turns       []turn
 	interrupted bool
+	// slow is true once it was said why looks take longer than asked for.
+	slow bool
 }
 
 // turn is a decision that came to something else than the one before.
@@ -77,7 +79,8 @@ func (e *evaluation) run(ctx context.Context) error {
 		if err := e.once(ctx); err != nil {
 			return err
 		}
-		if e.interrupted || e.span == 0 || (e.judged() && !e.whole) || e.last.Decision.Reason == core.ReasonPolicyInvalid {
+		answered := e.judged() || e.last.Decision.Reason == core.ReasonPolicyInvalid
+		if e.interrupted || e.span == 0 || (answered && !e.whole) {
 			return nil
 		}
 		every := e.last.Policy.Interval
@@ -111,7 +114,9 @@ func (e *evaluation) once(ctx context.Context) error {
 	in.Clock, in.RunningSince = known.Clock, known.RunningSince
 	bounded, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
+	began := e.now()
 	o := e.look(bounded, in)
+	took := e.now().Sub(began)
 	if ctx.Err() != nil {
 		e.interrupted = true
 		if e.looks == 0 {
@@ -136,7 +141,7 @@ func (e *evaluation) once(ctx context.Context) error {
 			return err
 		}
 	}
-	e.tell()
+	e.tell(took)
 	return nil
 }
 
@@ -152,12 +157,7 @@ func unread(fault core.Reason) bool {
 
 // cannotLook says what is wrong and what to do about it.
 func (e *evaluation) cannotLook(ctx context.Context, s core.Sample) error {
-	do := ""
-	for _, r := range core.Reasons() {
-		if r.Reason == s.Fault {
-			do = r.Do
-		}
-	}
+	do := remedy(s.Fault)
 	if s.Fault == core.ReasonJobGone {
 		do = "no job runs on that cluster"
 		if names := e.names(ctx); len(names) > 0 {
@@ -168,6 +168,29 @@ func (e *evaluation) cannotLook(ctx context.Context, s core.Sample) error {
 		do = "\n" + do
 	}
 	return fmt.Errorf("%s cannot be looked at: %s: %s%s", e.key, s.Fault, printable(s.Note), printable(do))
+}
+
+// remedy is what can be done about a reason, empty for nothing.
+func remedy(reason core.Reason) string {
+	for _, r := range core.Reasons() {
+		if r.Reason == reason {
+			return r.Do
+		}
+	}
+	return ""
+}
+
+// failed is nil for an answer, hold or change. A policy that cannot be used, and a
+// last look that found nothing, are none: a script must see that.
+func (e *evaluation) failed() error {
+	s := e.last
+	switch {
+	case s.Decision.Reason == core.ReasonPolicyInvalid:
+		return &config.Error{File: "the policy of " + e.key.String(), Problems: s.Problems}
+	case unread(s.Sample.Fault):
+		return fmt.Errorf("%s: the last look failed: %s: %s", e.key, s.Sample.Fault, printable(s.Sample.Note))
+	}
+	return nil
 }
 
 func few(names []string, most int) []string {
@@ -286,9 +309,14 @@ func enough(s whatif.Step) string {
 }
 
 // tell writes a line for a look, where there are several.
-func (e *evaluation) tell() {
+func (e *evaluation) tell(took time.Duration) {
 	if e.span == 0 {
 		return
+	}
+	if every := e.last.Policy.Interval; took > every && e.last.Sample.Fault == "" && !e.slow {
+		e.slow = true
+		fmt.Fprintf(e.progress, "note: a look took %s, longer than the %s between looks: each waits until Flink has fetched new metrics, which it does every 10 s unless metrics.fetcher.update-interval says otherwise\n",
+			took.Round(100*time.Millisecond), policy.FormatDuration(every))
 	}
 	d := e.last.Decision
 	fmt.Fprintf(e.progress, "look %d at %s: %s: %s: %s\n", e.looks, e.last.Sample.At.UTC().Format("15:04:05"), d.Verdict, d.Reason, printable(spec.Cut(d.Note, 160)))

@@ -39,6 +39,9 @@ type Recording struct {
 	// Looks leave out the graph and the configuration where they are as
 	// before; the first has both.
 	Looks []core.Observation
+	// Cut is the last line where it is incomplete, as it is when whoever recorded
+	// was killed; it is left out. 0 for none.
+	Cut int
 }
 
 // HeaderLine is the first line of a recording.
@@ -59,16 +62,22 @@ func line(v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// Parse reads a recording. Blank lines and those that begin with # are skipped.
+// Parse reads a recording. Blank lines and those that begin with # are skipped, and
+// so is a last one that is cut off.
 // With problems the recording is not to be used.
 func Parse(text []byte) (Recording, []core.Problem) {
 	p := parser{}
 	n := 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte("\ufeff"))) {
 		n++
+		whole := bytes.HasSuffix(raw, []byte("\n"))
 		raw = bytes.TrimSpace(raw)
 		if len(raw) == 0 || raw[0] == '#' {
 			continue
+		}
+		if !whole && p.begun && raw[0] == '{' && !json.Valid(raw) {
+			p.out.Cut = n
+			break
 		}
 		p.line(fmt.Sprintf("line %d", n), raw)
 		if p.hopeless {

@@ -56,6 +56,29 @@ func TestARecordingIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+// TestACutRecording: whoever recorded was killed while it wrote.
+func TestACutRecording(t *testing.T) {
+	t.Parallel()
+	first, second := firstLook(0, 800, 200), look(1, 800, 200)
+	text := record(t, first, second)
+	for name, tt := range map[string]struct {
+		reason, text string
+		looks, cut   int
+	}{
+		"whole":      {"every line is there", text, 2, 0},
+		"cut":        {"what is whole is used", text[:len(text)-20], 1, 3},
+		"no newline": {"only the end of the line is missing", text[:len(text)-1], 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, problems := Parse([]byte(tt.text))
+			if len(problems) > 0 || len(got.Looks) != tt.looks || got.Cut != tt.cut {
+				t.Errorf("%s: %d looks, cut on line %d, %v; want %d looks, line %d", tt.reason, len(got.Looks), got.Cut, problems, tt.looks, tt.cut)
+			}
+		})
+	}
+}
+
 // fill gives every field a value, so that none can be forgotten.
 func fill(v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
@@ -132,7 +155,10 @@ func TestBadRecordings(t *testing.T) {
 		"newer":         {"fields mean something else there", edit(`"version":1`, `"version":2`), []string{"line 1: version: must be 1, got 2"}},
 		"no job":        {"whose is it", edit(`"job":"orders"`, `"job":""`), []string{"line 1: key.job: is missing"}},
 		"no look":       {"nothing to judge", lines[0], []string{"line 1: has no look"}},
-		"cut off":       {"the disk was full", good[:len(good)-20], []string{"line 3: is not JSON"}},
+		"cut within":    {"only the end may be cut", lines[0] + lines[1][:40] + "\n" + lines[2], []string{"line 2: is not JSON"}},
+		"cut first":     {"there is no other look", lines[0] + lines[1][:40], []string{"line 2: has no look"}},
+		"cut header":    {"whose is it", lines[0][:40], []string{"line 1: is not JSON"}},
+		"no object":     {"no look begins so", lines[0] + lines[1] + "x", []string{"line 3: must be one JSON object"}},
 		"unknown field": {"a typo must not hide a number", edit(`"lag":0`, `"lagg":0`), []string{"line 2: sample.v[1].lagg: unknown field; known are id, p, in,"}},
 		"several":       {"all at once", strings.Replace(edit(`"p":10`, `"p":"ten"`), `"clock":2000000000`, `"clock":"slow"`, 1), []string{`line 2: sample.v[0].p: must be a whole number, got "ten"`, `line 3: sample.clock: must be a number, or one of missing`}},
 		"null":          {"null is no zero", edit(`"lag":0`, `"lag":null`), []string{"line 2: sample.v[1].lag: must be a number"}},

@@ -144,7 +144,7 @@ func workerPage(root string) (string, error) {
 		{"2", "the configuration or the command line is wrong"},
 	})
 	p.section("Evaluate by hand")
-	p.say("`flinkscaler-worker evaluate --config FILE --cluster CLUSTER --job JOB` prints what would be decided for a job of one of these clusters, and why. It changes nothing and needs no Temporal. Its [help](cli.md) has the rest. Exit codes: 0 for any decision, 1 when the job cannot be looked at, 2 when the command line, the configuration, the policy or a file is wrong.")
+	p.say("`flinkscaler-worker evaluate --config FILE --cluster CLUSTER --job JOB` prints what would be decided for a job of one of these clusters, and why. It changes nothing and needs no Temporal. Its [help](cli.md) has the rest. Exit codes: 0 for a decision, hold or change; 1 when the job cannot be looked at, or the last look failed; 2 when the command line, the configuration, a file or the policy is wrong, whoever gave that.")
 	p.section("Endpoints of http.listen")
 	p.table([]string{"path", "answer"}, [][]string{
 		{"`/healthz`", "200 while the process lives"},
