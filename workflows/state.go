@@ -138,7 +138,7 @@ func (s *State) observe(o core.Observation) {
 	if o.Sample.Fault == "" {
 		s.Misses = 0
 	}
-	s.Window = collect.Trim(append(s.Window, o.Sample), collect.MaxBytes)
+	s.Window = collect.Append(s.Window, o.Sample, collect.MaxBytes)
 }
 
 // forget drops the samples that never count again.

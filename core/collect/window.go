@@ -212,6 +212,32 @@ func fell(before, after core.Reading) bool {
 	return ok1 && ok2 && a < b
 }
 
+// Append puts a sample behind those of before, and trims them to maxBytes. Where
+// the JobManager's clock went back, whether it was set or another JobManager has
+// taken over, nothing of before can be compared with the sample: it is the only
+// one then, and the window begins anew.
+func Append(samples []core.Sample, s core.Sample, maxBytes int) []core.Sample {
+	if onJobManagersClock(s) {
+		for i := len(samples) - 1; i >= 0; i-- {
+			before := samples[i]
+			if !onJobManagersClock(before) {
+				continue
+			}
+			if s.At.Before(before.At) || (!s.RunningSince.IsZero() && s.RunningSince.Before(before.RunningSince)) {
+				samples = nil
+			}
+			break
+		}
+	}
+	return Trim(append(samples[:len(samples):len(samples)], s), maxBytes)
+}
+
+// onJobManagersClock is false for a sample of a JobManager that did not answer:
+// its time is the worker's.
+func onJobManagersClock(s core.Sample) bool {
+	return !s.RunningSince.IsZero() || s.Clock.State() == core.Present
+}
+
 // MaxBytes is as much as a workflow keeps of the samples of a job (I10).
 const MaxBytes = 512 << 10
 

@@ -24,6 +24,7 @@ type Book struct {
 // Open copies what is remembered, takes in the outcome of the last rescale (nil
 // for none), and drops what is too old or of a vertex that is gone.
 func Open(m core.Memory, last *core.Outcome, t core.Topology, now time.Time, p policy.Policy) *Book {
+	m = notAhead(m, now, p)
 	b := &Book{Delays: Load(m), memory: Learn(m, last, now, p), now: now, p: p, judged: map[string]*core.Effect{}}
 	b.Delays.Retain(t)
 	b.memory.Bad = TrimBad(b.memory.Bad, t, now)
@@ -60,6 +61,11 @@ func (b *Book) Judge(v core.VertexDecision) *core.Effect {
 	e, doubts := Judge(Find(b.memory.Changes, v.ID), v, b.memory.Doubts, b.now, b.p)
 	b.memory.Doubts, b.judged[v.ID] = doubts, e
 	return e
+}
+
+// Trial is the largest size that a vertex may try after a verdict has ended.
+func (b *Book) Trial(id string, size int) (int, bool) {
+	return Trial(Find(b.memory.Changes, id), size, b.memory.Doubts, b.now)
 }
 
 // Record takes in what was decided. A change ends all waiting of scale-downs.

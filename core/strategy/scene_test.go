@@ -304,7 +304,7 @@ func (s *scene) look(job map[string]string, part float64) {
 	s.ctx.Cycle++
 	s.ctx.Now = s.now
 	s.consentEnds()
-	s.ctx.Window = collect.Trim(append(s.ctx.Window, s.observe(job, part)), maxWindowBytes)
+	s.ctx.Window = collect.Append(s.ctx.Window, s.observe(job, part), maxWindowBytes)
 	d, memory, keepFrom := DecideLayers(s.ctx, []policy.Layer{s.input, s.job})
 	s.ctx.Memory = memory
 	for len(s.ctx.Window) > 0 && s.ctx.Window[0].At.Before(keepFrom) {

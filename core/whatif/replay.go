@@ -74,7 +74,7 @@ func (r *Replay) see(o core.Observation) {
 	if o.Config != nil || o.ConfigDigest != r.configDigest {
 		r.config, r.configDigest = o.Config, o.ConfigDigest
 	}
-	r.window = collect.Trim(append(r.window, o.Sample), collect.MaxBytes)
+	r.window = collect.Append(r.window, o.Sample, collect.MaxBytes)
 }
 
 // context is what may be known: what was seen, and no order of anybody.
