@@ -141,6 +141,9 @@ type Doubt struct {
 	// Until is when the verdict ends by itself, zero while there are too few
 	// proofs for one.
 	Until time.Time `json:"until,omitzero"`
+	// Trials counts the verdicts before, each of which ended with a try that
+	// brought too little again.
+	Trials int `json:"trials,omitempty"`
 }
 
 // Ours is what we want of Flink for one job.

@@ -147,8 +147,11 @@ func (m *maker) ineffective() {
 			continue
 		}
 		blocking := "disabled"
-		if v.Effect.Blocks {
+		switch {
+		case v.Effect.Blocks:
 			blocking = "enabled"
+		case !v.Effect.Until.IsZero():
+			blocking = "enabled, and over: it is tried again"
 		}
 		texts = append(texts, perVertex{
 			[]string{v.ID, strconv.Itoa(v.From), blocking},

@@ -91,9 +91,37 @@ func effective(gain, expected float64, p policy.Policy) bool {
 func prove(d core.Doubt, now time.Time, p policy.Policy) core.Doubt {
 	d.Proofs++
 	if p.EffectivenessDetection && d.Until.IsZero() && d.Proofs >= p.EffectivenessProofs {
-		d.Until = now.Add(p.EffectivenessExpiry)
+		d.Until = now.Add(longer(p.EffectivenessExpiry, d.Trials))
 	}
 	return d
+}
+
+// longestVerdict bounds how long a verdict grows by trials in vain.
+const longestVerdict = 24 * time.Hour
+
+// longer doubles a verdict with each trial in vain before it: a vertex that
+// cannot gain by more subtasks must not grow each hour (BC-20a).
+func longer(expiry time.Duration, trials int) time.Duration {
+	for range min(trials, 32) {
+		if expiry >= longestVerdict {
+			break
+		}
+		expiry *= 2
+	}
+	return max(expiry, 0)
+}
+
+// Trial is the largest size that a vertex may try after a verdict has ended: one
+// step as large as the one that brought too little. What waits meanwhile makes
+// the wish for more larger, but no more likely to help. It is false where there
+// was no verdict.
+func Trial(h core.VertexHistory, size int, doubts []core.Doubt, now time.Time) (int, bool) {
+	c, ok := lastUp(h, size)
+	i, found := slices.BinarySearchFunc(doubts, h.ID, doubtByID)
+	if !ok || !found || !doubts[i].Change.Equal(c.At) || !ended(doubts[i], now) {
+		return 0, false
+	}
+	return size + max(1, c.Size()-c.From), true
 }
 
 // blocks is true when a doubt holds its vertex: already while there are too few
@@ -107,13 +135,21 @@ func ended(d core.Doubt, now time.Time) bool { return !d.Until.IsZero() && !now.
 
 func doubtByID(d core.Doubt, id string) int { return strings.Compare(d.ID, id) }
 
-// doubtOf is the doubt in one change of a vertex; one in another change of it
-// is forgotten.
+// doubtOf is the doubt in one change of a vertex. Of one in another change of it
+// only the number of trials is kept, one more where it had come to a verdict.
 func doubtOf(doubts []core.Doubt, id string, change time.Time) core.Doubt {
-	if i, ok := slices.BinarySearchFunc(doubts, id, doubtByID); ok && doubts[i].Change.Equal(change) {
+	d := core.Doubt{ID: id, Change: change}
+	i, ok := slices.BinarySearchFunc(doubts, id, doubtByID)
+	switch {
+	case !ok:
+	case doubts[i].Change.Equal(change):
 		return doubts[i]
+	case doubts[i].Until.IsZero():
+		d.Trials = doubts[i].Trials
+	default:
+		d.Trials = doubts[i].Trials + 1
 	}
-	return core.Doubt{ID: id, Change: change}
+	return d
 }
 
 func withDoubt(doubts []core.Doubt, d core.Doubt) []core.Doubt {
@@ -138,12 +174,14 @@ func withoutDoubt(doubts []core.Doubt, id string) []core.Doubt {
 }
 
 // RetainDoubts drops the doubts in changes that are no longer the last of their
-// vertex: another change came after, or it is forgotten.
+// vertex: another change came after, or it is forgotten. One that came to a
+// verdict stays until the try after it is judged.
 func RetainDoubts(doubts []core.Doubt, changes []core.VertexHistory) []core.Doubt {
 	var out []core.Doubt
 	for _, d := range doubts {
 		h := Find(changes, d.ID).Changes
-		if n := len(h); n > 0 && h[n-1].At.Equal(d.Change) {
+		tried := !d.Until.IsZero() || d.Trials > 0
+		if n := len(h); n > 0 && (h[n-1].At.Equal(d.Change) || (tried && n > 1 && h[n-2].At.Equal(d.Change))) {
 			out = append(out, d)
 		}
 	}

@@ -135,9 +135,9 @@ func TestDoubtIsInOneChange(t *testing.T) {
 	others := []core.Doubt{{ID: "a", Change: at(0), Proofs: 1}, old, {ID: "z", Change: at(0), Proofs: 1}}
 	h := history("v", scaled(0, "1", 10, 20, 20, 90), scaled(7, "2", 20, 30, 30, 95))
 	e, doubts := Judge(h, resize("v", 30, 40, 95), others, at(9), detecting())
-	want := []core.Doubt{others[0], {ID: "v", Change: at(7), Proofs: 1}, others[2]}
+	want := []core.Doubt{others[0], {ID: "v", Change: at(7), Proofs: 1, Trials: 1}, others[2]}
 	if diff := cmp.Diff(want, doubts); diff != "" || e.Proofs != 1 {
-		t.Errorf("a new change is a new doubt (-want +got):\n%s", diff)
+		t.Errorf("a new change is a new doubt, after a try in vain (-want +got):\n%s", diff)
 	}
 	if others[1] != old {
 		t.Errorf("the doubts given were changed: %+v", others[1])
@@ -152,10 +152,41 @@ func TestDoubtIsInOneChange(t *testing.T) {
 		t.Errorf("after a scale-down there is no scale-up to doubt: %+v", doubts)
 	}
 	kept := RetainDoubts(others, []core.VertexHistory{history("a", scaled(0, "1", 1, 2, 2, 1)), h})
-	if diff := cmp.Diff(others[:1], kept); diff != "" {
-		t.Errorf("v was changed since, z is forgotten (-want +got):\n%s", diff)
+	if diff := cmp.Diff(others[:2], kept); diff != "" {
+		t.Errorf("v is being tried after its verdict, z is forgotten (-want +got):\n%s", diff)
 	}
 }
+
+// TestTrials: each verdict that a try proves again lasts twice as long, up to a
+// day, and the try is one step as large as the one before; one that helps begins
+// anew.
+func TestTrials(t *testing.T) {
+	t.Parallel()
+	p := detecting()
+	for trials, want := range map[int]time.Duration{0: time.Hour, 1: 2 * time.Hour, 3: 8 * time.Hour, 5: 32 * time.Hour, 1 << 30: 32 * time.Hour} {
+		d := core.Doubt{ID: "v", Change: at(0), Proofs: p.EffectivenessProofs - 1, Trials: trials}
+		if got := prove(d, at(9), p).Until.Sub(at(9)); got != want {
+			t.Errorf("after %d trials a verdict lasts %s, want %s", trials, got, want)
+		}
+	}
+	h := history("v", scaled(0, "1", 2, 7, 7, 90))
+	verdict := []core.Doubt{{ID: "v", Change: at(0), Proofs: 2, Until: at(60)}}
+	if most, ok := Trial(h, 7, verdict, at(60)); !ok || most != 12 {
+		t.Errorf("%d, %v; want a try of up to 12: 2 -> 7 was a step of 5", most, ok)
+	}
+	for reason, ok := range map[string]bool{
+		"the verdict holds":            second(Trial(h, 7, verdict, at(59))),
+		"it was changed since":         second(Trial(h, 9, verdict, at(60))),
+		"there was no verdict":         second(Trial(h, 7, nil, at(60))),
+		"it was about a change before": second(Trial(history("v", scaled(0, "1", 2, 7, 7, 90), scaled(5, "2", 7, 9, 9, 95)), 9, verdict, at(60))),
+	} {
+		if ok {
+			t.Errorf("a try is limited, though %s", reason)
+		}
+	}
+}
+
+func second(_ int, ok bool) bool { return ok }
 
 // TestNeverHoldsForLong: whatever is seen, a vertex that wants more is held at
 // most until the row of proofs is full and the verdict has ended.

@@ -81,6 +81,9 @@ func TestVetoes(t *testing.T) {
 		"other size": {"likewise", func(c *core.JobContext, _ *policy.Policy) {
 			c.Topology = core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 5}}}
 		}, core.ReasonVertexChanged, ""},
+		"no source": {"nothing would tell what there is to do", func(c *core.JobContext, _ *policy.Policy) {
+			c.Topology = core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 4, Inputs: []core.Edge{{From: "a"}}}}}
+		}, core.ReasonVertexChanged, "has no source"},
 		"no graph":  {"nothing is known", func(c *core.JobContext, _ *policy.Policy) { c.Topology = core.Topology{} }, core.ReasonVertexChanged, ""},
 		"no sample": {"nothing was seen", func(c *core.JobContext, _ *policy.Policy) { c.Window = nil }, core.ReasonWindowNotFull, "nothing was seen"},
 		"excluded period": {"what would be done is shown, and for how long", func(_ *core.JobContext, p *policy.Policy) {
@@ -210,7 +213,8 @@ func TestIneffective(t *testing.T) {
 		later(&ctx, time.Minute)
 	}
 	later(&ctx, p.EffectivenessExpiry)
-	if d, _, _ := Decide(ctx, p, nil); d.Verdict != core.Change || d.Vertices[0].To != 7 {
+	if d, _, _ := Decide(ctx, p, nil); d.Verdict != core.Change || d.Vertices[0].To != 6 {
+		// One step as large as the last, 2 -> 4, and not the 7 that it wants.
 		t.Errorf("after the verdict: %s %s: %s", d.Verdict, d.Reason, d.Note)
 	}
 }

@@ -120,11 +120,15 @@ func (s *settling) hold(at int, by, note string, why core.Reason) {
 func (s *settling) doubt() {
 	e := s.book.Judge(s.d)
 	s.d.Effect = e
+	key := policy.Prefix + "scaling.effectiveness.detection.enabled"
 	if e == nil || !e.Blocks {
+		if most, ok := s.book.Trial(s.d.ID, s.d.From); ok && s.d.To > max(most, s.rest) && s.job.Policy.EffectivenessDetection {
+			scale.Hold(&s.d, max(most, s.rest), key, "a try after a scale-up that brought too little: one step as large as that")
+		}
 		return
 	}
 	note := fmt.Sprintf("the last scale-up brought %s/s of %s/s", core.Decimal(core.Read(e.Gain)), core.Decimal(core.Read(e.ExpectedGain)))
-	s.hold(s.rest, policy.Prefix+"scaling.effectiveness.detection.enabled", note, core.ReasonIneffective)
+	s.hold(s.rest, key, note, core.ReasonIneffective)
 }
 
 // avoid keeps a vertex from a size at which the job failed not long ago. What
