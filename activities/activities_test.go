@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -212,6 +213,18 @@ func TestObserveSaysWhatIsNotThere(t *testing.T) {
 		if err != nil || got.Sample.Fault != want || len(got.Sample.Vertices) != 0 {
 			t.Errorf("%v: fault %q, error %v, want %q", cause, got.Sample.Fault, err, want)
 		}
+	}
+}
+
+// TestObserveReadsNoBookOfAConfiguration: what a job brings itself goes into
+// every decision and into history.
+func TestObserveReadsNoBookOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	p.config = map[string]string{"job.autoscaler.vertex.exclude.ids": strings.Repeat("a;", 70_000), "other": strings.Repeat("b", 1<<20)}
+	got, err := call[core.Observation](t, p, activities.NameObserve, activities.ObserveInput{Key: key(), Target: target()})
+	if err != nil || got.Sample.Fault != core.ReasonPolicyInvalid || got.Config != nil || !strings.Contains(got.Sample.Note, "136 KiB of keys that decisions depend on, at most 128 are read") {
+		t.Errorf("fault %q (%s), %d keys, %v", got.Sample.Fault, got.Sample.Note, len(got.Config), err)
 	}
 }
 

@@ -22,6 +22,7 @@ type platform struct {
 	held   core.Requirements
 	health core.JobHealth
 	fresh  bool
+	config map[string]string // in place of the usual one
 	// slots caps what the job can run at, 0 for no cap.
 	slots int
 	// stuck keeps the job at its size whatever is wanted.
@@ -84,9 +85,13 @@ func (p *platform) Locate(context.Context, core.Target) (core.JobRef, error) {
 func (p *platform) Measure(_ context.Context, _ core.JobRef, _ core.Picker) (core.Measurement, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	config := p.config
+	if config == nil {
+		config = map[string]string{"job.autoscaler.metrics.window": "5 min", "rest.port": "8081"}
+	}
 	return core.Measurement{
 		Status: p.snapshot(), Clock: core.Read(float64(time.Now().UnixNano())), Fresh: p.fresh,
-		Config: map[string]string{"job.autoscaler.metrics.window": "5 min", "rest.port": "8081"},
+		Config: config,
 	}, p.error("Measure")
 }
 

@@ -59,6 +59,8 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 		}
 	}
 	switch config := policy.Relevant(m.Config); {
+	case size(config) > maxConfig:
+		out.Sample = collect.Faulty(sample.At, core.ReasonPolicyInvalid, fmt.Sprintf("the job's own configuration has %d KiB of keys that decisions depend on, at most %d are read", size(config)>>10, maxConfig>>10))
 	case m.Config != nil:
 		if d := configDigest(config); d != in.ConfigDigest {
 			out.ConfigDigest, out.Config = d, config
@@ -68,6 +70,18 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 		out.Sample = collect.Faulty(sample.At, core.ReasonUnreachable, "the job's configuration could not be read yet, and with it its policy")
 	}
 	return out
+}
+
+// maxConfig bounds what a job's own configuration may bring into every decision
+// and into history; no person writes so much.
+const maxConfig = 128 << 10
+
+func size(config map[string]string) int {
+	n := 0
+	for k, v := range config {
+		n += len(k) + len(v)
+	}
+	return n
 }
 
 // unreadable keeps the digests: what is known of the job stays known, its

@@ -96,6 +96,13 @@ func (s *state) contradiction(v core.Vertex, out *Vertex) {
 	if s.quirk(policy.QuirkContradiction) || out.Gap != "" || out.Unjudged != "" || !ok1 || !ok2 || rate <= capacity || v.IsSource() {
 		return
 	}
+	if target, ok := out.TargetRate.Value(); ok && target == 0 {
+		if in := s.lines[v.ID].rate(recordsIn); in > 0 && s.in.Custom == nil {
+			out.Gap = core.ReasonContradiction
+			out.Note = fmt.Sprintf("what feeds it sends nothing by its own counters, but it takes in %s/s", core.Decimal(core.Read(core.Round3(in))))
+			return
+		}
+	}
 	busy := s.lines[v.ID].mean(func(x core.VertexSample) core.Reading { return x.BusyAvg })
 	if !(busy >= busyShare*1000) {
 		return

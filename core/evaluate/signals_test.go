@@ -49,6 +49,34 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
+// TestNothingComesButSomethingIsDone: a source that counts nothing makes the
+// target of what reads from it 0; what is read all the same says otherwise.
+func TestNothingComesButSomethingIsDone(t *testing.T) {
+	t.Parallel()
+	topology := core.Topology{Vertices: []core.Vertex{vertex("a", 1), vertex("b", 4, "a")}}
+	for name, c := range map[string]struct {
+		reason string
+		in     float64
+		want   core.Reason
+	}{
+		"something": {"1500/s are not nothing", 1500, core.ReasonContradiction},
+		"nothing":   {"an idle job gets smaller", 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row := func(at float64) []core.VertexSample {
+				b := op("b", c.in*at, 0, 500)
+				b.InPerSecond = core.Read(c.in)
+				return []core.VertexSample{src("a", 0, 0, 0, 0), b}
+			}
+			v, _ := Evaluate(Input{Topology: topology, Samples: samples(row(0), row(1), row(2)), Policy: policy.Default()}).Find("b")
+			if v.Gap != c.want || (c.want != "" && !strings.Contains(v.Note, "it takes in 1500/s")) {
+				t.Errorf("gap %q (%s); want %q: %s", v.Gap, v.Note, c.want, c.reason)
+			}
+		})
+	}
+}
+
 // TestContradictionStaysWithItsVertex: what a busy vertex sends on is known.
 func TestContradictionStaysWithItsVertex(t *testing.T) {
 	t.Parallel()

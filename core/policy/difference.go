@@ -164,8 +164,8 @@ func decisions() []Difference {
 		},
 		{
 			Name: "quotas", Ticket: noTicket, Quirk: QuirkQuota,
-			Java: "counts only vertices that change, and no TaskManager that is partly used",
-			Ours: "counts every vertex and every TaskManager",
+			Java: "counts only vertices that change, and no TaskManager that is partly used; lets everything pass where the cores or the memory of a TaskManager, or slot sharing groups, are not known",
+			Ours: "counts every vertex and every TaskManager; holds what needs more TaskManagers where a quota is set and cannot be checked",
 		},
 		{
 			Name: "FORWARD edges", Ticket: noTicket, Quirk: QuirkForward,

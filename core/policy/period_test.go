@@ -4,6 +4,7 @@ import (
 	"bufio"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -453,4 +454,20 @@ func FuzzPeriod(f *testing.F) {
 			t.Errorf("%q: the next moment after %s is %s", text, now, m)
 		}
 	})
+}
+
+// TestManyPeriods: a list that nobody writes by hand costs no more than its
+// length, and one note says what is remarkable of all its entries.
+func TestManyPeriods(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("1 2 3 ? 2 6#5;", 4000)
+	_, origins, problems := Resolve([]Layer{given("job", Prefix+"excluded.periods", text)})
+	i := slices.IndexFunc(origins, func(o Origin) bool { return o.Key == Prefix+"excluded.periods" })
+	if len(problems) > 0 || len(origins[i].Note) > 500 || !strings.Contains(origins[i].Note, "single seconds") {
+		t.Errorf("problems %v, a note of %d bytes", problems, len(origins[i].Note))
+	}
+	problems = Check(given("job", Prefix+"excluded.periods", text+text))
+	if len(problems) != 1 || !strings.Contains(problems[0].Message, "at most 65536 are read") || len(problems[0].Message) > 200 {
+		t.Errorf("%d problems, the first %.200v", len(problems), problems)
+	}
 }

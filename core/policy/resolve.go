@@ -115,8 +115,16 @@ func olderName(x row, g origin) string {
 	return "older name of " + x.name
 }
 
+// maxValue is more than anybody writes: decisions resolve the policy each cycle.
+const maxValue = 64 << 10
+
 func (r *resolver) set(x row, g origin) {
 	if x.ignored != "" {
+		return
+	}
+	if n := len(g.value); n > maxValue {
+		r.bad[x.name] = true
+		r.problem(x.name, fmt.Sprintf("has %d bytes, at most %d are read", n, maxValue))
 		return
 	}
 	if err := x.set(&r.draft, g.value); err != nil {

@@ -135,7 +135,7 @@ func effectRows() []row {
 			func(d *draft) *float64 { return &d.EffectivenessThreshold }),
 		integer(row{name: "scaling.effectiveness.proofs", def: "2", ours: true, meaning: "how many looks in a row must show that the last scale-up of a vertex did not help; until then it waits from look to look, and one look that shows it did help lets it go on"},
 			func(d *draft) *int { return &d.EffectivenessProofs }, 1),
-		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long a vertex is not scaled up once that is shown; after that it is tried again"},
+		duration(row{name: "scaling.effectiveness.expiry", def: "1 h", ours: true, meaning: "how long a vertex is not scaled up once that is shown; after that it is tried again with one step as large as the last, and each try in vain doubles the time, up to a day or so"},
 			func(d *draft) *time.Duration { return &d.EffectivenessExpiry }, 0, longest),
 	}
 }
@@ -167,7 +167,7 @@ func quotaRows() []row {
 			func(d *draft, f float64) { d.GCPressureThreshold = f }, 0, 1),
 		number(row{name: "memory.heap-usage.threshold", def: "1.0", meaning: "nothing is changed while more than this share of the heap is in use, on average over the window; 1: no limit"},
 			func(d *draft, f float64) { d.HeapUsageThreshold = f }, 0, 1),
-		number(row{name: "quota.cpu", meaning: "cores that all TaskManagers together may not exceed; 0 or nothing: no limit"},
+		number(row{name: "quota.cpu", differs: "where the cores of a TaskManager are not known (kubernetes.taskmanager.cpu), what needs more TaskManagers is held, where Java lets it pass", meaning: "cores that all TaskManagers together may not exceed; 0 or nothing: no limit"},
 			func(d *draft, f float64) { d.QuotaCPU = f }, 0, math.MaxFloat64),
 		memory(row{name: "quota.memory", meaning: "memory that all TaskManagers together may not exceed; 0 or nothing: no limit"},
 			func(d *draft) *int64 { return &d.QuotaMemory }),

@@ -98,8 +98,10 @@ func (r *resolver) notePeriods() {
 	if _, given := r.given["time-zone"]; !given && len(d.ExcludedPeriods) > 0 {
 		r.note("excluded.periods", "by the wall clock in UTC, see time-zone; Java takes the zone of its JVM")
 	}
+	told := map[string]bool{}
 	single := func(key string, p Period) {
-		if p.cron != nil && !p.cron.seconds.full(60) {
+		if p.cron != nil && !p.cron.seconds.full(60) && !told[key] {
+			told[key] = true // one says it for all
 			r.note(key, fmt.Sprintf("%q holds for single seconds: * for seconds and minutes makes it whole hours", p))
 		}
 	}

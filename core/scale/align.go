@@ -3,6 +3,7 @@ package scale
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
@@ -92,19 +93,22 @@ func (s *Sizing) overshoots(to, n int) bool {
 	}
 	s.Steps = append(s.Steps, core.Step{
 		By: policy.Prefix + "scaling.parallelism-alignment.max-overshoot", To: s.To,
-		Note: fmt.Sprintf("%s would take %d; %s", s.Policy.Alignment, to, share("as it is", n, s.To)),
+		Note: fmt.Sprintf("%s would take %d; %s", modeName(s.Policy.Alignment), to, share("as it is", n, s.To)),
 	})
 	return true
 }
 
 // fit takes a size that was found to fit.
 func (s *Sizing) fit(by string, n, p int) {
-	note := share(string(s.Policy.Alignment), n, p)
+	note := share(modeName(s.Policy.Alignment), n, p)
 	if p == s.Vertex.Parallelism {
 		note += "; nothing smaller than the size now fits"
 	}
 	s.step(by, p, note)
 }
+
+// modeName is a mode as a policy spells it.
+func modeName(mode policy.Alignment) string { return strings.TrimPrefix(string(mode), "LEGACY_") }
 
 // share says how p subtasks share n out.
 func share(mode string, n, p int) string {

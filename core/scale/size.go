@@ -15,7 +15,7 @@ const (
 	ByFormula        = "formula"
 	ByMaxParallelism = "max parallelism"
 	ByPartitions     = "partitions"
-	ByGate           = "gate: no vertex is outside"
+	ByGate           = "gate: no vertex that would change is outside"
 	ByForward        = "FORWARD edge"
 	ByExecutor       = "executor"
 )

@@ -166,6 +166,10 @@ func (c *cycle) fit() bool {
 		c.hold(core.ReasonVertexChanged, "the job's graph is not known")
 		return false
 	}
+	if !slices.ContainsFunc(c.ctx.Topology.Vertices, core.Vertex.IsSource) {
+		c.hold(core.ReasonVertexChanged, "the graph that is known has no source: nothing tells what the job has to do")
+		return false
+	}
 	if newest.Fault == "" && !sameVertices(c.ctx.Topology, newest) {
 		c.hold(core.ReasonVertexChanged, "the newest sample shows other vertices or sizes than the graph that is known")
 		return false
