@@ -119,7 +119,7 @@ func valueForms() []valueForm {
 		{"enum", "one of the words, in any case", "metrics.busy-time.aggregator", []string{"MAX", "avg"}},
 		{"name", "exactly as it is called", "scaling.parallelism-alignment.mode", []string{"EVENLY_SPREAD"}},
 		{"list", "separated by semicolons, or a YAML list in one line; an entry with a separator is put in quotes, and a quote inside is doubled", "vertex.exclude.ids", []string{"a;b", "[a, b]", "'a;1';\"b\""}},
-		{"map", "pairs with a colon, separated by commas, or a YAML map in one line; quotes as in lists", "vertex.partitions", []string{"cbc357ccb763df2852fee8c4fc7d55f2:12,bc764cd8ddf7a0cff126f51c16239658:3", "{cbc357ccb763df2852fee8c4fc7d55f2: 12}"}},
+		{"map", "pairs with a colon, separated by commas, or a YAML map in one line; quotes as in lists. In a YAML file put the whole value in quotes: without them a map in braces is a mapping, which the worker's configuration refuses", "vertex.partitions", []string{"cbc357ccb763df2852fee8c4fc7d55f2:12,bc764cd8ddf7a0cff126f51c16239658:3", "{cbc357ccb763df2852fee8c4fc7d55f2: 12}"}},
 		{"zone", "a name of the IANA list; the zone of the machine is not taken, so that every worker decides the same", "time-zone", []string{"UTC", "Europe/Berlin", "America/New_York"}},
 		{"periods", "a list of periods, see below", "excluded.periods", []string{"9:00-17:30;* * * ? * SAT,SUN"}},
 		{"floors", "a list of periods with sizes, see below", "vertex.min-parallelism.schedule", []string{"8:00-18:00 = 12"}},
@@ -185,7 +185,8 @@ zone of its JVM, which in a container is mostly UTC.`, code(policy.Prefix+"time-
 	p.section("Sizes by the clock")
 	p.say(fmt.Sprintf(`
 %s gives sizes that vertices have at least in a period: for all of them, or by vertex id. Unlike %s they make a vertex larger. They are asked for %s before the period begins,
-so that the job is rescaled by then; where several hold, the largest counts.`,
+so that the job is rescaled by then; where several hold, the largest counts. They need no full window, nor the end of the stabilization: a peak that is known to come does
+not wait for evidence. They do wait while the job cannot be seen as it is: while metrics are frozen or missing, while it does not run, and while Flink does not answer.`,
 		code(policy.Prefix+"vertex.min-parallelism.schedule"), code(policy.Prefix+"vertex.min-parallelism"), code(policy.Prefix+"vertex.min-parallelism.schedule.lead-time")))
 	p.block("yaml", scheduleExample)
 }
