@@ -138,6 +138,6 @@ func Reasons() []ReasonInfo {
 		{ReasonJobFailing, "the job fails again and again since its size was changed; Flink's words are in the note", "see the note, and the JobManager's log"},
 		{ReasonRestartLoop, "the job restarts again and again since its size was changed", "see the JobManager's log: mostly slots come and go"},
 		{ReasonBelowBefore, "after the change the job runs at less than before it", "see whether TaskManagers were lost"},
-		{ReasonInternal, "a fault of flinkscaler itself; the job is left as it is", "report it with the note"},
+		{ReasonInternal, "a fault of flinkscaler itself, or of a plugin that the note names; the job is left as it is", "report it with the note"},
 	}
 }

@@ -44,15 +44,19 @@ func (q *plugins) load(x Extensions, p policy.Policy) []core.Problem {
 		problems = append(problems, core.Problem{Path: fmt.Sprintf("policy[%q]", policy.Prefix+key+plugin.Name), Message: err.Error()})
 	}
 	if e := p.Evaluator; e != nil {
-		var err error
-		if q.evaluator, err = made(x.Evaluators, *e); err != nil {
+		made, err := made(x.Evaluators, *e)
+		if err != nil {
 			bad("metrics.custom-evaluator.", *e, err)
+		} else {
+			q.evaluator = guardedEvaluator{name: e.Name, Evaluator: made}
 		}
 	}
 	if a := p.AlignmentPlugin; a != nil {
-		var err error
-		if q.aligner, err = made(x.Scale.Aligners, *a); err != nil {
+		made, err := made(x.Scale.Aligners, *a)
+		if err != nil {
 			bad("scaling.parallelism-alignment.mode.", *a, err)
+		} else {
+			q.aligner = guardedAligner{name: a.Name, Aligner: made}
 		}
 	}
 	for _, e := range p.Executors {
@@ -61,7 +65,7 @@ func (q *plugins) load(x Extensions, p policy.Policy) []core.Problem {
 			bad("scaling.custom-executor.", e, err)
 			continue
 		}
-		q.executors = append(q.executors, scale.Named{Name: e.Name, Executor: executor})
+		q.executors = append(q.executors, scale.Named{Name: e.Name, Executor: guardedExecutor{name: e.Name, Executor: executor}})
 	}
 	return problems
 }

@@ -46,7 +46,7 @@ func TestAPluginThatFails(t *testing.T) {
 	x.Evaluators["broken"] = func([]policy.Param) (evaluate.Evaluator, error) {
 		return evaluator(func(evaluate.CustomContext) evaluate.Custom { panic("out of range") }), nil
 	}
-	if d, _, _ := x.Decide(ctx, p, nil); d.Verdict != core.Hold || d.Reason != core.ReasonInternal || !strings.Contains(d.Note, "out of range") {
+	if d, _, _ := x.Decide(ctx, p, nil); d.Verdict != core.Hold || d.Reason != core.ReasonInternal || !strings.Contains(d.Note, `the evaluator "mine": out of range`) {
 		t.Errorf("%s %s: %s", d.Verdict, d.Reason, d.Note)
 	}
 }
