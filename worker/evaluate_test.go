@@ -312,6 +312,31 @@ func TestEvaluateHoldsForABadJobPolicy(t *testing.T) {
 	}
 }
 
+// TestEvaluateExitsWithTheClustersPolicy: Flink's own configuration has a bad key;
+// what was seen is printed, and the exit code is that of a bad policy.
+func TestEvaluateExitsWithTheClustersPolicy(t *testing.T) {
+	t.Parallel()
+	o := stillOptions()
+	o.Config = map[string]string{"job.autoscaler.interval": "soon"}
+	c := flinksim.New(o)
+	t.Cleanup(c.Close)
+	url, err := c.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.AddJob(flinksim.JobSpec{Name: "orders", Load: flinksim.Constant(500)})
+	c.Advance(time.Minute)
+	cfg := put(t, "w.yaml", `clusters: {dev: {flink: {url: "`+url+`"}}}`)
+	got := ask(t, "-c", cfg, "--cluster", "dev", "--job", "orders", "-o", "json")
+	var a answer
+	if err := json.Unmarshal([]byte(got.out), &a); err != nil || a.Decision.Reason != core.ReasonPolicyInvalid || len(a.Problems) != 1 {
+		t.Errorf("%v, %s with %v", err, a.Decision.Reason, a.Problems)
+	}
+	if got.code != 2 || !strings.Contains(got.stderr, "the policy of dev/orders: 1 problem\n  policy[\"job.autoscaler.interval\"]: ") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+}
+
 // TestEvaluateRecordsOnWithABadPolicy: all of --for was asked for.
 func TestEvaluateRecordsOnWithABadPolicy(t *testing.T) {
 	t.Parallel()
