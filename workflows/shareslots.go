@@ -56,7 +56,8 @@ type SlotsState struct {
 	// LastAt is when the last message came.
 	LastAt time.Time `json:"lastAt"`
 	Runs   int       `json:"runs"`
-	// Granted counts the leases that were given.
+	// Messages counts the signals that came, Granted the leases that were given.
+	Messages int         `json:"messages,omitempty"`
 	Granted  int         `json:"granted,omitempty"`
 	Ended    []EndedSlot `json:"ended,omitempty"`
 	Rejected []Rejected  `json:"rejected,omitempty"`
@@ -107,9 +108,6 @@ func (l *sharing) begin(ctx workflow.Context, raw converter.RawValue) error {
 		return nil
 	}
 	start, problems := decodeSlotsStart(data(raw))
-	if id := workflow.GetInfo(ctx).WorkflowExecution.ID; len(problems) == 0 && id != share.ID(start.Cluster) {
-		problems = problemOf("cluster", "workflow %s must have the id %s", id, share.ID(start.Cluster))
-	}
 	if len(problems) > 0 {
 		return invalid(problems)
 	}
@@ -299,6 +297,7 @@ func (l *sharing) drain(ctx workflow.Context, c signal) {
 			return
 		}
 		l.signals++
+		l.s.Messages++
 		m, problems := decodeSlots(c.name, l.s.Cluster, data(raw))
 		if len(problems) > 0 {
 			l.s.Rejected = tail(append(l.s.Rejected, Rejected{At: workflow.Now(ctx).UTC(), Message: c.name, Problems: problems}), maxRejected)
@@ -342,6 +341,7 @@ type Slots struct {
 	Leases   []share.Lease `json:"leases"`
 	Queue    []share.Place `json:"queue"`
 	Jobs     []share.Use   `json:"jobs"`
+	Messages int           `json:"messages"`
 	Granted  int           `json:"granted"`
 	Ended    []EndedSlot   `json:"ended,omitempty"`
 	Rejected []Rejected    `json:"rejectedSignals,omitempty"`
@@ -352,7 +352,7 @@ func (l *sharing) slots() Slots {
 	s := &l.s.Share
 	return Slots{
 		Cluster: l.s.Cluster, Limits: s.Limits, At: l.now, Used: s.Used(), Leases: s.Leases, Queue: s.Places(l.now), Jobs: s.Uses,
-		Granted: l.s.Granted, Ended: l.s.Ended, Rejected: l.s.Rejected, Runs: l.s.Runs,
+		Messages: l.s.Messages, Granted: l.s.Granted, Ended: l.s.Ended, Rejected: l.s.Rejected, Runs: l.s.Runs,
 	}
 }
 

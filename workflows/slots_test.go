@@ -321,11 +321,10 @@ func TestSharingEndsByItself(t *testing.T) {
 func TestBadStartOfSharing(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]any{
-		"no cluster":      map[string]any{},
-		"another cluster": map[string]any{"cluster": "prod"},
-		"unknown field":   map[string]any{"cluster": "dev", "slots": 3},
-		"bad limit":       map[string]any{"cluster": "dev", "limits": map[string]any{"slots": -1}},
-		"nothing":         nil,
+		"no cluster":    map[string]any{},
+		"unknown field": map[string]any{"cluster": "dev", "slots": 3},
+		"bad limit":     map[string]any{"cluster": "dev", "limits": map[string]any{"slots": -1}},
+		"nothing":       nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

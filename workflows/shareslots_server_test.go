@@ -1,0 +1,203 @@
+//go:build integration
+
+package workflows
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+
+	"flinkscaler/activities"
+	"flinkscaler/core/share"
+	"flinkscaler/internal/devserver"
+	"flinkscaler/internal/toolcache"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// someCluster is only known; nobody asks it anything.
+type someCluster struct{ activities.Platform }
+
+// sharedServer is a real server with a real worker, and small workflows in the
+// place of rescales.
+func sharedServer(t *testing.T, l share.Limits) client.Client {
+	t.Helper()
+	cache, err := toolcache.Open()
+	must(t, err)
+	cli, err := cache.FindTemporal(t.Context())
+	must(t, err)
+	s, err := devserver.Start(t.Context(), devserver.Options{Temporal: cli, Dir: filepath.Join(t.TempDir(), "temporal")})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	quiet := sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	c, err := client.DialContext(t.Context(), client.Options{HostPort: s.Address(), Logger: quiet})
+	must(t, err)
+	t.Cleanup(c.Close)
+	acts, err := activities.New(activities.Settings{
+		Clusters: map[string]activities.Cluster{"dev": {Platform: someCluster{}, Share: l}}, Slots: activities.Temporal{Client: c}, Now: time.Now,
+	})
+	must(t, err)
+	w := worker.New(c, TaskQueue, worker.Options{})
+	Register(w)
+	w.RegisterWorkflow(growJob)
+	acts.Register(w)
+	must(t, w.Start())
+	t.Cleanup(w.Stop)
+	return c
+}
+
+func grow(t *testing.T, c client.Client, g grower) client.WorkflowRun {
+	t.Helper()
+	g.Decision = g.Job + "-1"
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "flink-rescale/dev/" + g.Job, TaskQueue: TaskQueue}, growJob, g)
+	must(t, err)
+	return run
+}
+
+// awaitSharing asks until the answer is as wished.
+func awaitSharing(t *testing.T, c client.Client, what string, wished func(Slots) bool) Slots {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var last Slots
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if v, err := c.QueryWorkflow(ctx, share.ID("dev"), "", QuerySlots); err == nil {
+			last = Slots{}
+			must(t, v.Get(&last))
+			if wished(last) {
+				return last
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: did not come about; last %+v", what, last)
+		case <-tick.C:
+		}
+	}
+}
+
+func outcome(t *testing.T, run client.WorkflowRun) grew {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var g grew
+	must(t, run.Get(ctx, &g))
+	return g
+}
+
+// TestSlotsOnAServer: one waits for the other, with its place and why; a killed
+// one gives way after its lease, a killed sharing is started again by whoever
+// waits; and the history replays.
+func TestSlotsOnAServer(t *testing.T) {
+	t.Parallel()
+	c := sharedServer(t, share.Limits{Slots: 10, Lease: 6 * time.Second})
+	long := grow(t, c, grower{Job: "long", SlotsWish: wants(2, 6, 0), Takes: time.Hour, Holds: 8})
+	awaitSharing(t, c, "the first grows", func(s Slots) bool { return len(s.Leases) == 1 && s.Used == 8 })
+	next := grow(t, c, grower{Job: "next", SlotsWish: wants(0, 4, 0), Within: 5 * time.Minute, Takes: time.Millisecond, Holds: 4})
+	s := awaitSharing(t, c, "the second waits", func(s Slots) bool { return len(s.Queue) == 1 })
+	if p := s.Queue[0]; p.Job != "next" || p.Why != share.WhySlots || p.Note != "asks for 4 slots, 2 of 10 are free" {
+		t.Errorf("place: %+v", p)
+	}
+	// Long enough that only a renewal keeps the first.
+	since := s.Leases[0].Since
+	awaitSharing(t, c, "the lease is renewed", func(s Slots) bool { return len(s.Leases) == 1 && s.Leases[0].Until.Sub(since) > 14*time.Second })
+
+	must(t, c.TerminateWorkflow(t.Context(), long.GetID(), "", "test"))
+	if g := outcome(t, next); !g.Granted {
+		t.Errorf("the second: %+v", g)
+	}
+	s = awaitSharing(t, c, "the second is through", func(s Slots) bool { return len(s.Leases) == 0 && len(s.Queue) == 0 })
+	// The first never said that it wrote: it counts with what it had.
+	if s.Used != 6 || s.Granted != 2 || len(s.Ended) != 1 || s.Ended[0].Job != "long" {
+		t.Errorf("in the end: %+v", s)
+	}
+	replay(t, c)
+}
+
+// TestSharingIsStartedAgain by whoever waits, and takes up who grows.
+func TestSharingIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	c := sharedServer(t, share.Limits{Slots: 10, Lease: 6 * time.Second})
+	long := grow(t, c, grower{Job: "long", SlotsWish: wants(2, 6, 0), Wrote: true, Takes: time.Hour})
+	awaitSharing(t, c, "the first has written", func(s Slots) bool { return len(s.Leases) == 1 && s.Jobs[0].Held == 8 })
+	must(t, c.TerminateWorkflow(t.Context(), share.ID("dev"), "", "test"))
+	next := grow(t, c, grower{Job: "next", SlotsWish: wants(0, 2, 0), Takes: time.Hour})
+	s := awaitSharing(t, c, "both grow", func(s Slots) bool { return len(s.Leases) == 2 })
+	if s.Used != 10 || s.Granted != 1 || s.Limits.Slots != 10 {
+		t.Errorf("after the start: %+v", s)
+	}
+	for _, run := range []client.WorkflowRun{long, next} {
+		must(t, c.TerminateWorkflow(t.Context(), run.GetID(), "", "test"))
+	}
+}
+
+// TestNoSlotSignalIsLost over continue-as-new: so many that runs change while
+// they come in (I9).
+func TestNoSlotSignalIsLost(t *testing.T) {
+	t.Parallel()
+	c := sharedServer(t, share.Limits{})
+	const jobs, rounds = 700, 4
+	start := activities.SlotsStart{Cluster: "dev", Limits: share.Limits{Slots: 1}}
+	errs := make(chan error, jobs)
+	const senders = 10
+	for k := range senders {
+		go func() {
+			for r := range rounds {
+				for i := k; i < jobs; i += senders {
+					_, err := c.SignalWithStartWorkflow(t.Context(), share.ID("dev"), activities.SignalSlotsRelease, activities.SlotsMessage{
+						Cluster: "dev", Job: fmt.Sprintf("j%03d", i), DecisionID: fmt.Sprint(r), Held: r + 1,
+					}, client.StartWorkflowOptions{ID: share.ID("dev"), TaskQueue: TaskQueue}, ShareName, start)
+					if err == nil && i%7 == 0 {
+						err = c.SignalWorkflow(t.Context(), share.ID("dev"), "", activities.SignalSlotsRenew, "no message")
+					}
+					if err != nil {
+						errs <- err
+						return
+					}
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range senders {
+		must(t, <-errs)
+	}
+	const sent = rounds * (jobs + jobs/7)
+	s := awaitSharing(t, c, "all came in", func(s Slots) bool { return s.Messages == sent })
+	if s.Runs < 2 || len(s.Jobs) != jobs || s.Used != jobs*rounds || len(s.Rejected) != maxRejected {
+		t.Errorf("%d runs, %d jobs with %d slots, %d rejected", s.Runs, len(s.Jobs), s.Used, len(s.Rejected))
+	}
+	replay(t, c)
+}
+
+// replay replays the newest run with the present code.
+func replay(t *testing.T, c client.Client) {
+	t.Helper()
+	var h historypb.History
+	events := c.GetWorkflowHistory(t.Context(), share.ID("dev"), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		must(t, err)
+		h.Events = append(h.Events, e)
+	}
+	r := worker.NewWorkflowReplayer()
+	Register(r)
+	must(t, r.ReplayWorkflowHistory(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), &h))
+}
