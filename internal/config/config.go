@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/core/share"
 	"flinkscaler/internal/logging"
 )
 
@@ -80,7 +81,13 @@ type Cluster struct {
 	Flink flink.Config
 	// Policy holds the cluster's defaults of job.autoscaler.* keys, as text.
 	Policy map[string]string
+	// Share limits what its jobs have together, the zero value nothing. With a
+	// limit, jobs that grow wait for each other.
+	Share share.Limits
 }
+
+// MinLease lets a lease be renewed three times before it ends.
+const MinLease = time.Minute
 
 // Default is the configuration where nobody said anything; it has no cluster.
 func Default() Config {

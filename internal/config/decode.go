@@ -107,7 +107,7 @@ func (d *decoder) clusters(raw any) []Cluster {
 			path = fmt.Sprintf("clusters[%q]", name)
 			d.problem(path, "a cluster's name must be 1 to 63 letters, digits or one of . _ - and begin with a letter or digit")
 		}
-		s := d.section(path, all[name], "flink", "policy")
+		s := d.section(path, all[name], "flink", "policy", "share")
 		if _, ok := s.values["flink"]; s.valid && !ok {
 			d.problem(path+".flink", "is missing; give the address of the Flink REST API as flink: {url: ...}")
 		}
@@ -117,6 +117,8 @@ func (d *decoder) clusters(raw any) []Cluster {
 		} else if _, given := s.values["flink"]; given {
 			d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
 		}
+		shared, given := s.values["share"]
+		c.Share = d.share(path+".share", shared, given)
 		out = append(out, c)
 	}
 	return out
