@@ -160,6 +160,37 @@ func TestVerifyCallsForUndo(t *testing.T) {
 	}
 }
 
+// TestAnUndoIsNotBlamed: what failed at the size that is undone says nothing of
+// the size before; what fails at that one does.
+func TestAnUndoIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		failed time.Duration // before the job ran again, negative for after
+		want   core.OutcomeKind
+	}{
+		"before it ran again": {"the other size failed", time.Second, core.Applied},
+		"since":               {"this one fails, too", -time.Second, core.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform()
+			in := verifyInput(p, time.Millisecond)
+			in.Since, in.Undoing = start, true
+			if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+				t.Fatal(err)
+			}
+			p.status.RunningSince, p.status.Now = start.Add(5*time.Second), start.Add(10*time.Second)
+			p.health.LastError = p.status.RunningSince.Add(-tt.failed)
+			p.health.Errors = []time.Time{p.health.LastError}
+			got, err := call[activities.Verified](t, p, activities.NameVerify, in)
+			if err != nil || got.Kind != tt.want {
+				t.Errorf("%s: %+v, %v", tt.reason, got, err)
+			}
+		})
+	}
+}
+
 // TestRestartLoopEndsTheWait is BC-17: nothing is in the list of failures, but
 // the job never comes to rest. Restarts that bring it nearer to its size, as
 // when TaskManagers come one by one, are no loop.

@@ -153,6 +153,9 @@ type VerifyInput struct {
 	// Since is the JobManager's clock before the write: later failures of the job
 	// are counted against it.
 	Since time.Time `json:"since,omitzero"`
+	// Undoing is true where the size before is waited for: what failed at the
+	// other is then no fault of it.
+	Undoing bool `json:"undoing,omitempty"`
 	// Deadline is absolute: a retry on another worker keeps it.
 	Deadline time.Time `json:"deadline"`
 }

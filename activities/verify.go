@@ -209,6 +209,9 @@ func (w *watch) failures() int {
 
 // calm is true when the job has not failed since the change, or not for a while.
 func (w *watch) calm() bool {
+	if w.in.Undoing && !w.health.LastError.After(w.status.RunningSince) {
+		return true // it failed at the size that is undone
+	}
 	return w.failures() == 0 || w.status.Now.Sub(w.health.LastError) >= quiet
 }
 

@@ -74,7 +74,7 @@ func TestUndo(t *testing.T) {
 	r := newRig(t, c.URL(), rigOptions{})
 	r.start(job, brisk(map[string]string{"job.autoscaler.rescale.backoff": "0 s"}))
 	r.await(job, "a quiet start", rests)
-	must(t, c.SetLoad(job, flinksim.Constant(2700))) // 3.9 subtasks at a target of 70 %
+	must(t, c.SetLoad(job, flinksim.Constant(3300))) // 4.7 subtasks at a target of 70 %
 	s := r.await(job, "the undo", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Undone })
 	o := s.LastRescale
 	if o.Reason != core.ReasonJobFailing || o.Undo == nil || o.Undo.Kind != core.Applied || o.Undo.DecisionID != o.DecisionID+"-undo" || !strings.Contains(o.Note, "network buffers") {

@@ -140,7 +140,7 @@ func (r *rescale) wait(ctx workflow.Context, pre activities.Preflight, wanted []
 	r.show(ctx, phase)
 	got, err := callVerify(ctx, activities.VerifyInput{
 		Key: r.in.Key, Target: r.in.Target, Job: pre.Job, Wanted: wanted, Before: pre.Before, Wish: pre.Wish,
-		RunningSince: pre.RunningSince, Since: pre.At, Deadline: r.at.Deadline,
+		RunningSince: pre.RunningSince, Since: pre.At, Undoing: r.out.Undo != nil || r.in.Cause == core.ReasonUndo, Deadline: r.at.Deadline,
 	})
 	r.at.Deadline, r.at.DeadlineWhy = time.Time{}, ""
 	return got, err
