@@ -3,6 +3,7 @@ package activities_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
+	"flinkscaler/core/policy"
 	"flinkscaler/core/share"
 )
 
@@ -125,5 +127,16 @@ func TestWishOf(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
 		})
+	}
+}
+
+// TestPrioritiesHaveOneRange: the policy refuses what the sharing would cut.
+func TestPrioritiesHaveOneRange(t *testing.T) {
+	t.Parallel()
+	for value, good := range map[int]bool{share.MinPriority - 1: false, share.MinPriority: true, 0: true, share.MaxPriority: true, share.MaxPriority + 1: false} {
+		problems := policy.Check(policy.Layer{Name: "input", Values: map[string]string{"job.autoscaler.share.priority": fmt.Sprint(value)}})
+		if (len(problems) == 0) != good {
+			t.Errorf("priority %d: %v", value, problems)
+		}
 	}
 }

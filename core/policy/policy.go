@@ -193,6 +193,8 @@ type Policy struct {
 	VerifyTimeout      time.Duration
 	Backoff            time.Duration
 	WithoutCheckpoints bool
+	// SharePriority is that of the job among those that wait for slots.
+	SharePriority int
 
 	// Quirks are for tests alone; no key sets any.
 	Quirks Quirk

@@ -27,7 +27,7 @@ func everything() map[string]string {
 		"vertex.partitions": "b:3,a:2", "vertex.min-parallelism": "2", "vertex.max-parallelism": "40", "vertex.hard-min-parallelism": "1", "vertex.hard-max-parallelism": "50",
 		"vertex.exclude.ids": "y;x", "scale-down.max-factor": "0.5", "scale-up.max-factor": "2",
 		"scaling.parallelism-alignment.mode": "mine", "scaling.parallelism-alignment.mode.mine.class": "C", "approval.for": "down", "approval.min-step": "0.5", "approval.periods": "9:00-17:00", "approval.deadline": "20 min",
-		"approval.default": "APPLY", "approval.quiet": "2 h", "rescale.budget.count": "9", "rescale.budget.downtime": "11 min", "rescale.breaker.failures": "2", "rescale.breaker.reset": "13 min",
+		"approval.default": "APPLY", "approval.quiet": "2 h", "rescale.budget.count": "9", "rescale.budget.downtime": "11 min", "rescale.breaker.failures": "2", "rescale.breaker.reset": "13 min", "share.priority": "-3",
 		"scaling.align-to-slots": "true", "scaling.parallelism-alignment.max-overshoot": "0.5",
 		"catch-up.duration": "20 min", "backlog-processing.lag-threshold": "4 min", "restart.time": "1 min", "restart.time-tracking.enabled": "true", "restart.time-tracking.limit": "3 min",
 		"scaling.effectiveness.detection.enabled": "true", "scaling.effectiveness.threshold": "0.2", "scaling.effectiveness.proofs": "3", "scaling.effectiveness.expiry": "2 h",
@@ -75,7 +75,7 @@ func TestEveryKeyIsDecoded(t *testing.T) {
 		Executors: []Plugin{{Name: "x", Class: "X", Params: []Param{{"class", "X"}}}, {Name: "y", Class: "Y", Params: []Param{{"class", "Y"}, {"p", "1"}}}},
 
 		BudgetCount: 9, BudgetDowntime: 11 * time.Minute, BreakerFailures: 2, BreakerReset: 13 * time.Minute,
-		VerifyTimeout: 6 * time.Minute, Backoff: 7 * time.Minute, WithoutCheckpoints: true, ForeignAcceptAfter: 17 * time.Minute,
+		VerifyTimeout: 6 * time.Minute, Backoff: 7 * time.Minute, WithoutCheckpoints: true, ForeignAcceptAfter: 17 * time.Minute, SharePriority: -3,
 	}
 	if !p.Equal(want) {
 		want.Zone, p.Zone = nil, nil

@@ -188,7 +188,13 @@ func tuningRows() []row {
 }
 
 func rescaleRows() []row {
+	priority := row{
+		name: "share.priority", typ: "int", def: "0", rng: "-10 to 10", ours: true,
+		meaning: "which job grows first where the worker's configuration limits what the jobs of a cluster share: a point counts as a minute of waiting, so that no job waits for ever",
+	}
+	priority.set = within(priority.rng, parseInt, func(d *draft, v int) { d.SharePriority = v }, -10, 10)
 	return []row{
+		priority,
 		duration(row{name: "rescale.verify-timeout", ours: true, meaning: "how long a rescale may take until all tasks run at the new size; after that it counts as partial, or is undone; without it as long as Flink may take by its own options (cool-down, waits for slots and for a checkpoint), twice a restart that was measured, and 30 s"},
 			func(d *draft) *time.Duration { return &d.VerifyTimeout }, time.Second, 24*time.Hour),
 		duration(row{name: "rescale.backoff", def: "5 min", ours: true, meaning: "wait after a rescale that did not succeed, before the next one"},
