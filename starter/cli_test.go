@@ -175,8 +175,8 @@ func words(t *testing.T, line string) []string {
 func TestEveryCommandHelps(t *testing.T) {
 	t.Parallel()
 	cmds := newRoot(newStage().app).Commands()
-	if len(cmds) != 17 {
-		t.Errorf("%d commands, want 17", len(cmds))
+	if len(cmds) != 18 {
+		t.Errorf("%d commands, want 18", len(cmds))
 	}
 	for _, c := range cmds {
 		for _, sub := range c.Commands() {

@@ -56,7 +56,7 @@ func newRoot(a *app) *cobra.Command {
 		&cobra.Group{ID: groupLook, Title: "Look:"},
 		&cobra.Group{ID: groupOrder, Title: "Give orders:"},
 	)
-	root.AddCommand(newStart(a), newStop(a), newList(a), newStatus(a), newExplain(a), newHistory(a), newPolicy(a), newWatch(a))
+	root.AddCommand(newStart(a), newStop(a), newList(a), newStatus(a), newExplain(a), newHistory(a), newPolicy(a), newWatch(a), newSlots(a))
 	root.AddCommand(newOrders(a)...)
 	return root
 }
