@@ -95,7 +95,7 @@ func (l *loop) drainAll(ctx workflow.Context) {
 // receive applies a signal; a malformed one is kept as rejected and shown.
 func (l *loop) receive(ctx workflow.Context, name string, raw converter.RawValue) {
 	if !l.knows(ctx, name) {
-		l.s.reject(ctx, name, problemOf(name, "came while a version ran that did not know it; send it again"))
+		l.s.reject(ctx, name, problemOf(name, "came to a run that began with a version that did not know it; give it as an update instead (flinkscaler does), or again when the job has a new run"))
 		return
 	}
 	m, problems := decode(name, data(raw), workflow.Now(ctx).UTC())
@@ -113,6 +113,7 @@ func (l *loop) receive(ctx workflow.Context, name string, raw converter.RawValue
 // signal lay in its channel and led to no command; to carry it out when the
 // history is replayed would command a look at once. An update of a name that is
 // not known leaves no trace in history, so that only signals are asked about.
+// The answer holds for the rest of the run.
 func (l *loop) knows(ctx workflow.Context, name string) bool {
 	if !slices.Contains(laterMessages(), name) {
 		return true

@@ -161,3 +161,23 @@ func TestTwoPeopleAtOnce(t *testing.T) {
 		t.Errorf("%d writes: to 6 and back", w.writes)
 	}
 }
+
+// TestOrdersBeforeTheFirstLook are judged by what is known then, and kept.
+func TestOrdersBeforeTheFirstLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.at(0, func() {
+		w.env.SignalWorkflow(workflows.MsgSetPolicy, setting(map[string]any{"job.autoscaler.vertex.max-parallelism": 40}, nil))
+		w.env.SignalWorkflow(workflows.MsgUndo, nil)
+		w.env.SignalWorkflow(workflows.MsgApprove, map[string]any{"decision": "1-1"})
+		w.env.SignalWorkflow(workflows.MsgReject, nil)
+	})
+	w.at(5*time.Minute, func() {
+		s := w.status(t)
+		if len(s.Set) != 1 || len(s.Rejected) != 3 || s.Orders != 1 || w.inputs[0].Set["job.autoscaler.vertex.max-parallelism"] != "40" {
+			t.Errorf("set %+v, rejected %+v, first decision with %v", s.Set, s.Rejected, w.inputs[0].Set)
+		}
+		w.env.CancelWorkflow()
+	})
+	w.start(input())
+}
