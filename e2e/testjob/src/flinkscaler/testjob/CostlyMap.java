@@ -25,19 +25,37 @@ final class CostlyMap extends RichMapFunction<Long, Long> {
      */
     private static final long MOST_CREDIT_NANOS = 100_000_000;
 
+    /** Records until it fails at a size at which it does: it runs for a moment, as real jobs do. */
+    private static final long FAILS_AFTER = 200;
+
     private final long costNanos;
+    private final int failAt;
+    private transient long records;
     private transient long debtNanos;
     private transient ValueState<Long> seen;
 
-    CostlyMap(long costMicros) {
+    CostlyMap(long costMicros, int failAt) {
         costNanos = costMicros * 1000;
+        this.failAt = failAt;
     }
 
     @Override
     public Long map(Long record) throws Exception {
+        fail();
         count();
         pay();
         return record;
+    }
+
+    private void fail() {
+        if (failAt <= 0 || ++records < FAILS_AFTER) {
+            return;
+        }
+        int size = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
+        if (size >= failAt) {
+            throw new IllegalStateException("Insufficient number of network buffers for " + size + " subtasks");
+        }
+        records = 0;
     }
 
     /** The state is asked for here and not in open(): the signature of open() differs between Flink versions. */

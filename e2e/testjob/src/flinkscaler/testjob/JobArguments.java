@@ -8,6 +8,8 @@ final class JobArguments {
     int maxParallelism = 24;
     int keys = 2400;
     long costMicros = 1000;
+    /** The slow vertex fails when it runs at so many subtasks or more, as one does that is short of memory; 0: never. */
+    int failAt = 0;
 
     private JobArguments() {}
 
@@ -45,10 +47,13 @@ final class JobArguments {
             case "--cost-us":
                 costMicros = atLeast(0, option, value);
                 break;
+            case "--fail-at":
+                failAt = Math.toIntExact(atLeast(0, option, value));
+                break;
             default:
                 throw new IllegalArgumentException(
                         option
-                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys");
+                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at");
         }
     }
 

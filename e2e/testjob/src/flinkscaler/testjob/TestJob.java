@@ -27,7 +27,7 @@ public final class TestJob {
                                 Types.LONG)
                         .uid("gen")
                         .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
-                        .map(new CostlyMap(arguments.costMicros))
+                        .map(new CostlyMap(arguments.costMicros, arguments.failAt))
                         .returns(Types.LONG)
                         .name("slow")
                         .uid("slow");
