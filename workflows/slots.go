@@ -261,3 +261,16 @@ func callAskSlots(ctx workflow.Context, in activities.AskSlotsInput) (activities
 	})
 	return result[activities.AskedSlots](ctx, workflow.ExecuteActivity(ctx, activities.NameAskSlots, in))
 }
+
+// holds is how many slots a job counts with after a rescale: where it is not
+// known what it has, the most that it may have.
+func holds(w activities.SlotsWish, kind core.OutcomeKind) int {
+	switch kind {
+	case core.Applied:
+		return w.Held + w.Slots
+	case core.Rejected, core.Undone:
+		return w.Held
+	case core.Partial, core.Failed:
+	}
+	return w.Held + max(w.Slots, 0)
+}

@@ -391,3 +391,25 @@ func TestOneNameOfSharing(t *testing.T) {
 		t.Errorf("%s is started as %s", ShareName, activities.NameShareSlots)
 	}
 }
+
+func TestHoldsAfterARescale(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason        string
+		kind          core.OutcomeKind
+		larger, lower int
+	}{
+		"applied":  {"it has what it wanted", core.Applied, 7, 3},
+		"rejected": {"nothing was written", core.Rejected, 5, 5},
+		"undone":   {"it is as before", core.Undone, 5, 5},
+		"partial":  {"the rest stays asked for, and may come", core.Partial, 7, 5},
+		"failed":   {"nobody knows", core.Failed, 7, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if l, s := holds(wants(5, 2, 0), tt.kind), holds(wants(5, -2, 0), tt.kind); l != tt.larger || s != tt.lower {
+				t.Errorf("%s: %d and %d, want %d and %d", tt.reason, l, s, tt.larger, tt.lower)
+			}
+		})
+	}
+}
