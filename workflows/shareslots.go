@@ -362,26 +362,27 @@ const maxShown = 20
 // details are a few lines of Markdown for the Temporal UI.
 func (l *sharing) details() string {
 	v := l.slots()
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**: %s, %d grow, %d wait\n", plain(v.Cluster), limitsText(v), len(v.Leases), len(v.Queue))
+	lines := []string{fmt.Sprintf("**%s**: %s, %d grow, %d wait", plain(v.Cluster), limitsText(v), len(v.Leases), len(v.Queue)), ""}
 	for i, g := range v.Leases {
 		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more that grow", len(v.Leases)-i)
+			lines = append(lines, fmt.Sprintf("- and %d more that grow", len(v.Leases)-i))
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s grows by %d slots since %s, until %s", plain(g.Job), g.Slots, clock(g.Since), clock(g.Until))
+		lines = append(lines, fmt.Sprintf("- %s grows by %d slots since %s, until %s", plain(g.Job), g.Slots, clock(g.Since), clock(g.Until)))
 	}
 	for i, p := range v.Queue {
 		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more that wait", len(v.Queue)-i)
+			lines = append(lines, fmt.Sprintf("- and %d more that wait", len(v.Queue)-i))
 			break
 		}
-		fmt.Fprintf(&b, "\n- place %d: %s, for %d slots since %s (%s): %s", p.Place, plain(p.Job), p.Slots, clock(p.Since), p.Why, plain(p.Note))
+		lines = append(lines, fmt.Sprintf("- place %d: %s, for %d slots since %s (%s): %s", p.Place, plain(p.Job), p.Slots, clock(p.Since), p.Why, plain(p.Note)))
 	}
 	if n := len(v.Rejected); n > 0 {
-		fmt.Fprintf(&b, "\n\n%d rejected signals, the last `%s` at %s: %s", n, v.Rejected[n-1].Message, clock(v.Rejected[n-1].At), plain(spec.Cut(joined(v.Rejected[n-1].Problems), maxNote)))
+		r := v.Rejected[n-1]
+		lines = append(lines, fmt.Sprintf("- rejected signal `%s` (%s): %s", r.Message, clock(r.At), cell(joined(r.Problems))))
 	}
-	return b.String()
+	// The Web UI cuts off the end of the last paragraph.
+	return strings.Join(append(lines, "", "\u00a0"), "\n")
 }
 
 func limitsText(v Slots) string {

@@ -378,7 +378,8 @@ func TestSharedDetails(t *testing.T) {
 	want := `**dev**: 4 of 4 slots in use, 2 rescales at once, 1 grow, 1 wait
 
 - a grows by 3 slots since 2026-11-30 08:00:00Z, until 2026-11-30 08:10:00Z
-- place 1: b\_\*, for 1 slots since 2026-11-30 08:00:00Z (no-slots): asks for 1 slots, 0 of 4 are free`
+- place 1: b\_\*, for 1 slots since 2026-11-30 08:00:00Z (no-slots): asks for 1 slots, 0 of 4 are free
+` + "\n\u00a0"
 	if diff := cmp.Diff(want, l.details()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
