@@ -70,6 +70,22 @@ func ordered() workflows.Status {
 	return s
 }
 
+// awaiting is a job with a change that waits for a yes, one that was rejected
+// and a policy that was set.
+func awaiting() workflows.Status {
+	s := watching()
+	change := func(id string, to int) core.Proposal {
+		return core.Proposal{ID: id, At: before(10 * time.Minute), Deadline: after(50 * time.Minute), From: []core.VertexSize{{ID: mapID, Parallelism: 4}}, To: []core.VertexSize{{ID: mapID, Parallelism: to}}}
+	}
+	s.State, s.Reason, s.Note = workflows.Awaiting, core.ReasonApproval, "proposal 42-1796040000 waits for an answer for 1 h; would do: Map 4 -> 9"
+	open := change("42-1796040000", 9)
+	open.Apply = true
+	s.Proposal = &open
+	s.Rejections = []core.Answered{{Proposal: change("30-1796039280", 6), By: "bob", Reason: "not now", At: before(20 * time.Minute), Until: after(40 * time.Minute)}}
+	s.Set = []workflows.SetKey{{Key: "job.autoscaler.approval.for", Value: "ALL", By: "\x1b[2Jeve", Since: before(time.Hour)}}
+	return s
+}
+
 // blocked is a job whose numbers did not come.
 func blocked() workflows.Status {
 	s := watching()

@@ -20,6 +20,7 @@ func TestFrame(t *testing.T) {
 		"watching":  {reason: "all is well: state and reason first, then the whole job, then each vertex from source to sink", status: watching()},
 		"rescaling": {reason: "a rescale under way shows from and to; the last one that came to less than wanted says so", status: rescaling()},
 		"ordered":   {reason: "orders in force are shown with who, why and how long, and so is a refused signal; what is wanted but not done is named", status: ordered()},
+		"awaiting":  {reason: "what waits for a yes is shown with its id and its deadline, and what was answered with who and how long", status: awaiting()},
 		"blocked":   {reason: "numbers that are stale or incomplete are named so and are never zero; the reference's advice is shown", status: blocked()},
 		"starting":  {reason: "before the first decision there are no numbers, and none are made up", status: workflows.Status{Cluster: "dev", Job: "orders", State: workflows.Starting, Interval: "1m0s", Runs: 1}},
 		"hostile":   {reason: "names and notes cannot move the cursor, colour the screen or break the layout", status: hostile()},
