@@ -160,6 +160,55 @@ func TestVerifyCallsForUndo(t *testing.T) {
 	}
 }
 
+// TestASizeHasToStand: a job that only just runs, or failed on the way, is
+// watched for a while before its size is believed.
+func TestASizeHasToStand(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		failed time.Duration // before the first look, 0 for never
+		least  time.Duration
+		most   time.Duration
+	}{
+		"only just runs":     {"Flink may show a copy", 0, 3 * time.Second, 4 * time.Second},
+		"failed on the way":  {"it may fail again", 10 * time.Second, 20 * time.Second, 26 * time.Second},
+		"failed a while ago": {"that is over", 40 * time.Second, 3 * time.Second, 4 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlatform()
+				in := verifyInput(p, time.Hour)
+				began := time.Now()
+				in.Since, in.RunningSince = began.Add(-time.Minute), began.Add(-time.Minute)
+				if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+					t.Fatal(err)
+				}
+				p.status.RunningSince = began
+				if tt.failed > 0 {
+					p.health.LastError = began.Add(-tt.failed)
+					p.health.Errors = []time.Time{p.health.LastError}
+				}
+				o := odd{platform: p, status: func(ctx context.Context) (core.JobStatus, error) {
+					p.status.Now = time.Now()
+					return p.Status(ctx, p.job)
+				}}
+				env := oddEnvironment(t, o, finder{})
+				env.SetTestTimeout(2 * time.Hour)
+				v, err := env.ExecuteActivity(activities.NameVerify, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got activities.Verified
+				took := time.Since(began)
+				if err := v.Get(&got); err != nil || got.Kind != core.Applied || took < tt.least || took > tt.most {
+					t.Errorf("%s: %+v, %v after %s", tt.reason, got, err, took)
+				}
+			})
+		})
+	}
+}
+
 // TestAnUndoIsNotBlamed: what failed at the size that is undone says nothing of
 // the size before; what fails at that one does.
 func TestAnUndoIsNotBlamed(t *testing.T) {

@@ -110,6 +110,31 @@ func TestUndoOfARescale(t *testing.T) {
 	}
 }
 
+// TestAnUndoThatMayBeWrittenClaimsNothing: what is in force is then not known.
+func TestAnUndoThatMayBeWrittenClaimsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	applied, watched := 0, 0
+	w.checkUndo = func(in activities.UndoInput) (activities.Preflight, error) {
+		return activities.Preflight{Job: in.Job, Held: wish(4), Wish: wish(2), VerifyFor: time.Minute}, nil
+	}
+	w.apply = func(activities.ApplyInput) (activities.ApplyResult, error) {
+		if applied++; applied == 2 {
+			return activities.ApplyResult{}, temporal.NewNonRetryableApplicationError("lost", activities.ErrTypeMaybeWritten, nil)
+		}
+		return activities.ApplyResult{At: w.env.Now()}, nil
+	}
+	w.verify = func(activities.VerifyInput) (activities.Verified, error) {
+		if watched++; watched == 1 {
+			return activities.Verified{Kind: core.Failed, Reason: core.ReasonTasksNotRunning, Undo: core.ReasonTasksNotRunning, WishHeld: true}, nil
+		}
+		return activities.Verified{Kind: core.Failed, Reason: core.ReasonUnreachable}, nil
+	}
+	if o := saga(t, w); o.Kind != core.Failed || o.Wish != nil || o.Undo == nil || o.Undo.Kind != core.Failed {
+		t.Errorf("outcome %+v, undo %+v", o, o.Undo)
+	}
+}
+
 // TestARescaleSaysHowFarItIs: while it waits, and when it is over.
 func TestARescaleSaysHowFarItIs(t *testing.T) {
 	t.Parallel()

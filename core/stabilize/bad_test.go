@@ -148,6 +148,14 @@ func TestManyVerticesAreBounded(t *testing.T) {
 		}
 		bad = MarkBad(bad, core.Outcome{Kind: core.Undone, From: from, Wanted: wanted}, noon())
 	}
+	var few []core.BadSize
+	for n := range 20 {
+		id := fmt.Sprintf("%02d", n)
+		few = MarkBad(few, core.Outcome{Kind: core.Undone, From: sizesOf(id, 1), Wanted: sizesOf(id, 2)}, noon())
+	}
+	if len(few) != mostBad || few[mostBad-1].Above[0].ID != "19" {
+		t.Errorf("%d marks of one vertex each", len(few))
+	}
 	if len(bad) != 2 || bad[1].Above[0].ID != "19-000" {
 		t.Errorf("%d marks of 300 vertices, the newest of %s", len(bad), bad[len(bad)-1].Above[0].ID)
 	}
