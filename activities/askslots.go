@@ -18,13 +18,15 @@ const (
 )
 
 // Signals between a rescale and the workflow that shares the slots of its
-// cluster. The first three carry a SlotsMessage, the others a SlotsAnswer.
+// cluster. The first three carry a SlotsMessage, the next two a SlotsAnswer; the
+// last comes from the job's own workflow and ends the wait: why, as a text.
 const (
 	SignalSlotsRequest = "request"
 	SignalSlotsRenew   = "renew"
 	SignalSlotsRelease = "release"
 	SignalSlotsGranted = "slots-granted"
 	SignalSlotsPlace   = "slots-place"
+	SignalSlotsStop    = "slots-stop"
 )
 
 // SlotsStart begins the sharing of a cluster's slots.

@@ -47,7 +47,7 @@ func awaitSlots(ctx workflow.Context, s *slots) (granted bool, note string, err 
 	}
 	w := waiting{
 		slots: s, grants: workflow.GetSignalChannel(ctx, activities.SignalSlotsGranted), places: workflow.GetSignalChannel(ctx, activities.SignalSlotsPlace),
-		deadline: workflow.Now(ctx).Add(s.patience()),
+		stops: workflow.GetSignalChannel(ctx, activities.SignalSlotsStop), deadline: workflow.Now(ctx).Add(s.patience()),
 	}
 	for {
 		if w.ask(ctx) {
@@ -56,15 +56,25 @@ func awaitSlots(ctx workflow.Context, s *slots) (granted bool, note string, err 
 		if w.wait(ctx) {
 			return true, "", nil
 		}
-		if ctx.Err() != nil || !workflow.Now(ctx).Before(w.deadline) {
+		if w.stopped != "" || ctx.Err() != nil || !workflow.Now(ctx).Before(w.deadline) {
 			break
 		}
 	}
-	if w.failed != nil {
+	return w.giveUp(ctx)
+}
+
+// giveUp ends the wait. Who stopped for the job's own sake does not come back
+// soon; who ran out of time does, and its place is kept.
+func (w *waiting) giveUp(ctx workflow.Context) (granted bool, note string, err error) {
+	// Also where asking failed: it may have been heard all the same.
+	w.send(ctx, activities.SignalSlotsRelease, w.stopped == "").wait(ctx)
+	switch {
+	case w.stopped != "":
+		return false, "stopped waiting for slots: " + w.stopped, nil
+	case w.failed != nil:
 		return false, "nobody could be asked for slots: " + rootCause(w.failed), w.failed
 	}
-	s.send(ctx, activities.SignalSlotsRelease, true).wait(ctx)
-	return false, fmt.Sprintf("%d more slots were not given within %s: %s", s.Slots, s.patience(), s.standing()), ctx.Err()
+	return false, fmt.Sprintf("%d more slots were not given within %s: %s", w.Slots, w.patience(), w.standing()), ctx.Err()
 }
 
 func (s *slots) patience() time.Duration {
@@ -86,8 +96,10 @@ func (s *slots) standing() string {
 type waiting struct {
 	*slots
 
-	grants, places workflow.ReceiveChannel
-	deadline       time.Time
+	grants, places, stops workflow.ReceiveChannel
+	deadline              time.Time
+	// stopped says why the wait was ended from outside, empty when it was not.
+	stopped string
 	// failed is the error of every attempt to ask, nil once somebody was asked.
 	failed error
 	// reached is true once somebody was asked.
@@ -129,18 +141,31 @@ func (w *waiting) wait(ctx workflow.Context) bool {
 		if w.look(ctx) {
 			return true
 		}
+		if w.stopped != "" {
+			return false
+		}
 		sel := workflow.NewSelector(ctx)
 		sel.AddFuture(timer, func(workflow.Future) {})
 		sel.AddReceive(w.grants, func(workflow.ReceiveChannel, bool) {})
 		sel.AddReceive(w.places, func(workflow.ReceiveChannel, bool) {})
+		sel.AddReceive(w.stops, func(workflow.ReceiveChannel, bool) {})
 		sel.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 		sel.Select(ctx)
 	}
 	return w.look(ctx)
 }
 
-// look takes what was answered; true when it is a lease.
+// look takes what was said; true when it is a lease. To stop goes before.
 func (w *waiting) look(ctx workflow.Context) bool {
+	var raw converter.RawValue
+	for w.stops.ReceiveAsync(&raw) {
+		if w.stopped = "an order"; json.Unmarshal(data(raw), &w.stopped) != nil || w.stopped == "" {
+			w.stopped = "an order"
+		}
+	}
+	if w.stopped != "" {
+		return false
+	}
 	for {
 		a, ok := w.next(w.places)
 		if !ok {

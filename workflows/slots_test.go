@@ -211,6 +211,28 @@ func TestAskingAgain(t *testing.T) {
 	}
 }
 
+// TestStopWaiting: a pause must not find a rescale that begins minutes later.
+func TestStopWaiting(t *testing.T) {
+	t.Parallel()
+	env := townEnv(t, nil)
+	env.RegisterDelayedCallback(func() {
+		if err := env.SignalWorkflowByID("flink-rescale/dev/b-1", activities.SignalSlotsStop, "paused by ann"); err != nil {
+			t.Error(err)
+		}
+	}, 2*time.Minute)
+	env.RegisterDelayedCallback(func() {
+		v, err := env.QueryWorkflowByID(share.ID("dev"), QuerySlots)
+		var s Slots
+		if err != nil || v.Get(&s) != nil || len(s.Queue) != 0 || len(s.Leases) != 1 {
+			t.Errorf("after the stop: %+v, %v", s, err)
+		}
+	}, 150*time.Second)
+	got := runTown(t, env, share.Limits{Slots: 10}, grower{Job: "a", SlotsWish: wants(0, 8, 0), Takes: 3 * time.Minute}, grower{Job: "b", After: time.Minute, SlotsWish: wants(1, 5, 0)})
+	if diff := cmp.Diff([]grew{{Granted: true}, {At: 2 * time.Minute, Note: "stopped waiting for slots: paused by ann"}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestFiveHundredJobsGrow: all at once, each is served once, in the order in
 // which they came.
 func TestFiveHundredJobsGrow(t *testing.T) {
