@@ -196,14 +196,14 @@ func TestMemoryOfWhatIsAskedFor(t *testing.T) {
 func TestNoDelayGoesOnWhileDegraded(t *testing.T) {
 	t.Parallel()
 	ctx, p := saturated()
+	p.ScaleDownInterval = 2 * time.Hour
+	ctx.Window = ctx.Window[len(ctx.Window)-1:]
 	asks(&ctx, 10)
 	ctx.Memory.Delayed = []core.DelayedDown{{ID: "a", First: ctx.Now.Add(-time.Hour), Entries: []core.DelayedEntry{{At: ctx.Now.Add(-time.Minute), Parallelism: 2}}}}
 	if _, m, _ := Decide(ctx, p, nil); len(m.Delayed) != 0 {
 		t.Errorf("a scale-down still waits: %+v", m.Delayed)
 	}
 	asks(&ctx, 4)
-	p.ScaleDownInterval = 2 * time.Hour
-	ctx.Window = ctx.Window[len(ctx.Window)-1:]
 	if _, m, _ := Decide(ctx, p, nil); len(m.Delayed) != 1 {
 		t.Errorf("with all its slots it no longer waits: %+v", m.Delayed)
 	}
