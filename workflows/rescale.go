@@ -81,7 +81,8 @@ func (r *rescale) run(ctx workflow.Context) {
 		r.end(core.Rejected, pre.Reason, "not attempted: "+pre.Note)
 		return
 	}
-	if len(pre.Before) > 0 {
+	if len(pre.Before) > 0 && r.in.Cause != core.ReasonUndo {
+		// An undo goes from the size that is asked for: what runs may be less.
 		r.out.From = pre.Before
 	}
 	r.show(ctx, "writing the requirements")

@@ -110,6 +110,24 @@ func TestUndoOfARescale(t *testing.T) {
 	}
 }
 
+// TestAnUndoGoesFromWhatIsAskedFor: a job in a restart loop runs at less, which
+// is not the size that failed.
+func TestAnUndoGoesFromWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.preflight = func(activities.RescaleInput) (activities.Preflight, error) {
+		return activities.Preflight{Job: core.JobRef{ID: "job-1"}, Before: sized(1), Held: wish(4), Wish: wish(2)}, nil
+	}
+	w.env.ExecuteWorkflow(workflows.RescaleName, activities.RescaleInput{Key: key(), JobID: "job-1", Cause: core.ReasonUndo, From: sized(4), Wanted: sized(2)})
+	var o core.Outcome
+	if err := w.env.GetWorkflowResult(&o); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sized(4), o.From); diff != "" || o.Kind != core.Applied || o.Cause != core.ReasonUndo {
+		t.Errorf("outcome %+v (-want +got):\n%s", o, diff)
+	}
+}
+
 // TestAnUndoThatMayBeWrittenClaimsNothing: what is in force is then not known.
 func TestAnUndoThatMayBeWrittenClaimsNothing(t *testing.T) {
 	t.Parallel()

@@ -83,6 +83,10 @@ func (c *cycle) standing() bool {
 	if !ok || !stabilize.Standing(l.Wanted, c.d.Sizes()) {
 		return false
 	}
+	if !slices.ContainsFunc(c.d.Vertices, func(v core.VertexDecision) bool { return v.To > v.From }) {
+		c.forbid(core.ReasonNotReached, "it is asked of Flink already, which has not gone there yet: "+c.d.Note)
+		return true
+	}
 	free := ""
 	if n, ok := c.newest().Global.SlotsFree.Value(); ok {
 		free = fmt.Sprintf(" (%.0f are free)", n)

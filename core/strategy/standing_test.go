@@ -75,6 +75,11 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 			wrote(c, 7)
 			c.Memory.Ours.Less = []core.VertexSize{{ID: "a", Parallelism: 4}}
 		}, core.ReasonNoSlots, "it is asked of Flink already"},
+		"asked for already, down": {"Flink waits for a checkpoint, not for slots", func(c *core.JobContext, _ *policy.Policy) {
+			asks(c, 2)
+			wrote(c, 2)
+			c.Override = &core.Override{Parallelism: 2}
+		}, core.ReasonNotReached, "which has not gone there yet: override: source 4 -> 2"},
 		"waits after partial": {"not every cycle", func(c *core.JobContext, _ *policy.Policy) {
 			c.LastOutcome, c.RetryAfter = ended(core.Partial, core.ReasonNoSlots, ""), c.Now.Add(time.Minute)
 			frees(c, 1, 1)
