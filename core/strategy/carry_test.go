@@ -63,7 +63,7 @@ func (s *scene) begin(d core.Decision) {
 				o.Got[i].Parallelism = min(o.Got[i].Parallelism, max(c.most, o.From[i].Parallelism))
 			}
 		}
-		if slices.Equal(o.Got, o.From) {
+		if slices.Equal(o.Got, o.From) && s.asks == nil {
 			// Nothing came of it: what was asked for is withdrawn.
 			o.Kind, o.RunningAt = core.Undone, time.Time{}
 		}
@@ -73,6 +73,7 @@ func (s *scene) begin(d core.Decision) {
 	case core.Undone, core.Failed:
 		o.Reason, o.Got = core.ReasonNotReached, slices.Clone(o.From)
 	}
+	s.ask(o)
 	c.open, s.ctx.RescaleOpen = o, true
 }
 

@@ -34,7 +34,8 @@ type scene struct {
 	clock       float64
 	global      map[string]string
 	ctx         core.JobContext
-	carry       *carrying // nil: the case ends with the first change
+	carry       *carrying      // nil: the case ends with the first change
+	asks        map[string]int // what is wanted of Flink; nil: looks do not show it
 	timeline    strings.Builder
 	last        core.Decision
 	over        bool
@@ -102,6 +103,8 @@ func (s *scene) setting(text string) {
 			s.t.Fatalf("start: %v", err)
 		}
 		s.start = at.UTC()
+	case k == "requirements" && v == "shown":
+		s.asks = map[string]int{}
 	case k == "timeline" && v == "changes":
 		s.changesOnly = true
 	case k == "events" && (v == "told" || v == "counted"):
@@ -231,6 +234,10 @@ func (s *scene) order(k, v string) {
 		s.ctx.ManagedBy = v
 	case "apply":
 		s.carryOut(v)
+	case "foreign":
+		s.foreign(v)
+	case "evaluate-now":
+		s.ctx.AskedAt = s.now
 	case "state", "frozen", "silent", "fault": // hold for this line alone
 	case "gc", "heap", "heap-used", "managed", "metaspace", "slots", "free":
 		s.global[k] = v
@@ -328,6 +335,7 @@ func (s *scene) observe(job map[string]string, part float64) core.Sample {
 		previous = &s.ctx.Window[n-1]
 	}
 	sample, topology := collect.Sample(s.measure(job, part), previous)
+	s.showAsked(&sample)
 	if len(topology.Vertices) > 0 {
 		s.ctx.Topology = topology
 	}
