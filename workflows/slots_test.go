@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"flinkscaler/activities"
@@ -434,5 +436,23 @@ func TestHoldsAfterARescale(t *testing.T) {
 				t.Errorf("%s: %d and %d, want %d and %d", tt.reason, l, s, tt.larger, tt.lower)
 			}
 		})
+	}
+}
+
+// TestReplaySharing replays histories of ShareSlots that a real server and worker
+// made at the commit that is in their names: one that waits for another, renewals,
+// a lease that ended by itself. They are never edited.
+func TestReplaySharing(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "share", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d histories: %v", len(files), err)
+	}
+	for _, file := range files {
+		r := worker.NewWorkflowReplayer()
+		Register(r)
+		if err := r.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), file); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 }
