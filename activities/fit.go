@@ -65,7 +65,8 @@ func slotsByGroup(t core.Topology, sizes []core.VertexSize) map[string]int {
 // tooFewSlots forbids a change for which no single slot can be had: it would
 // restart nothing and only leave a wish behind. Where some can be had it goes
 // on, and what is missing is told with the outcome. A cluster that starts
-// TaskManagers by itself is only asked; an operator's order is written as it is,
+// TaskManagers by itself is only asked, and so is any where the policy says that
+// something else does; an operator's order is written as it is,
 // Flink obeys it when slots come.
 func tooFewSlots(s core.Slots, t core.Topology, in RescaleInput) (core.Reason, string) {
 	held, need := slotsByGroup(t, t.Sizes()), slotsByGroup(t, in.Wanted)
@@ -81,7 +82,7 @@ func tooFewSlots(s core.Slots, t core.Topology, in RescaleInput) (core.Reason, s
 		return "", ""
 	}
 	note := fmt.Sprintf("the wanted size needs %d more slots, %d of %d are free", more, s.Free, s.Total)
-	if s.Free+returned == 0 && !ordered(in.Cause) {
+	if s.Free+returned == 0 && !ordered(in.Cause) && !in.NoSlots {
 		return core.ReasonNoSlots, note
 	}
 	return "", note

@@ -51,6 +51,9 @@ func TestPreflightOnSlotsAndWriters(t *testing.T) {
 		"no slot, elastic": {"the cluster starts TaskManagers when it is asked", func(p *platform, _ *activities.RescaleInput) {
 			p.free = core.Slots{Elastic: true}
 		}, "", ""},
+		"no slot, policy": {"something else adds TaskManagers", func(p *platform, in *activities.RescaleInput) {
+			p.free.Free, in.NoSlots = 0, true
+		}, "", "0 of 16 are free"},
 		"no slot, override": {"an order is written, and obeyed when slots come", func(p *platform, in *activities.RescaleInput) {
 			p.free.Free, in.Cause = 0, core.ReasonOverride
 		}, "", "0 of 16 are free"},

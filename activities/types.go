@@ -69,6 +69,7 @@ type Decided struct {
 	VerifyTimeout  time.Duration `json:"verify"`
 	Backoff        time.Duration `json:"backoff"`
 	NoCheckpoints  bool          `json:"noCheckpoints,omitempty"`
+	NoSlots        bool          `json:"noSlots,omitempty"`
 	ClusterDigest  string        `json:"clusterDigest,omitempty"`
 	ClusterChanged bool          `json:"clusterChanged,omitempty"`
 	// ClusterPolicy is the cluster's default policy, only with ClusterChanged.
@@ -100,6 +101,8 @@ type RescaleInput struct {
 	Restarts []core.Restart `json:"restarts,omitempty"`
 	// VerifyTimeout bounds the wait for the new size, 0: by Flink's own options.
 	VerifyTimeout time.Duration `json:"verify"`
+	// NoSlots allows to ask for a larger size although no slot is free.
+	NoSlots bool `json:"noSlots,omitempty"`
 	// NoCheckpoints allows a job without checkpoints to be rescaled.
 	NoCheckpoints bool `json:"noCheckpoints,omitempty"`
 }

@@ -183,7 +183,7 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 		l.s.Cluster, l.s.ClusterDigest = out.ClusterPolicy, out.ClusterDigest
 	}
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
-	l.s.Health = out.Health
+	l.s.Health, l.s.NoSlots = out.Health, out.NoSlots
 	// An answer that came meanwhile counts: the next look, which it has ordered,
 	// decides on it.
 	if out.Consent != nil && l.asked() == asked {

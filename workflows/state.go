@@ -90,6 +90,7 @@ type State struct {
 	VerifyTimeout time.Duration `json:"verify"`
 	Backoff       time.Duration `json:"backoff"`
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
+	NoSlots       bool          `json:"noSlots,omitempty"`
 	NextAt        time.Time     `json:"nextAt"`
 }
 

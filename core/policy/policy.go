@@ -193,6 +193,7 @@ type Policy struct {
 	VerifyTimeout      time.Duration
 	Backoff            time.Duration
 	WithoutCheckpoints bool
+	WithoutFreeSlots   bool
 	// SharePriority is that of the job among those that wait for slots.
 	SharePriority int
 

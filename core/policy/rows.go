@@ -209,6 +209,8 @@ func rescaleRows() []row {
 			func(d *draft) *time.Duration { return &d.BreakerReset }, 0, longest),
 		duration(row{name: "rescale.foreign-writer.accept-after", def: "1 h", ours: true, meaning: "requirements that somebody else wrote over ours are left alone for this long, then they count as given and the job is sized on; evaluate-now, resume or an override does that at once; 0 s: only those do"},
 			func(d *draft) *time.Duration { return &d.ForeignAcceptAfter }, 0, longest),
+		boolean(row{name: "rescale.without-free-slots", def: "false", ours: true, meaning: "ask Flink for a larger size although no slot is free: for clusters in which something else adds TaskManagers when they are asked for; a cluster on Kubernetes or YARN that does so itself is always asked"},
+			func(d *draft) *bool { return &d.WithoutFreeSlots }),
 		boolean(row{name: "rescale.without-checkpoints", def: "false", ours: true, meaning: "allow a rescale of a job that takes no checkpoints: its state is lost by it"},
 			func(d *draft) *bool { return &d.WithoutCheckpoints }),
 	}
