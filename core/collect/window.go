@@ -291,9 +291,12 @@ func thin(samples []core.Sample, sizes []int, total, maxBytes int, faultsOnly bo
 
 // jsonSize estimates the bytes of a sample in JSON, from above by a little.
 func jsonSize(s core.Sample) int {
-	n := 210 + len(s.Fault) + len(s.Note) + readingSize(s.Clock)
+	n := 240 + len(s.Fault) + len(s.Note) + readingSize(s.Clock)
 	for _, r := range []core.Reading{s.Global.SlotsTotal, s.Global.SlotsFree, s.Global.GCPressure, s.Global.HeapRatio, s.Global.HeapUsed, s.Global.ManagedUsed, s.Global.MetaspaceUsed} {
 		n += readingSize(r)
+	}
+	for _, b := range s.Wanted {
+		n += 28 + len(b.ID) + digitsOf(b.Lower) + digitsOf(b.Upper)
 	}
 	for _, v := range s.Vertices {
 		n += 94 + len(v.ID) + digitsOf(v.Parallelism)

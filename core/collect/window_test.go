@@ -2,6 +2,7 @@ package collect
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -190,7 +191,12 @@ func TestTrimDropsFaultsFirst(t *testing.T) {
 func TestJSONSizeIsAnUpperEstimate(t *testing.T) {
 	t.Parallel()
 	s, _ := Sample(healthy(), nil)
-	for name, x := range map[string]core.Sample{"healthy": s, "fault": faulty(7, core.ReasonUnreachable), "plain": at(3)} {
+	degraded := s
+	degraded.Asked = true
+	for i := range 300 {
+		degraded.Wanted = append(degraded.Wanted, core.Bounds{ID: fmt.Sprintf("%032d", i), Lower: 1, Upper: i + 100})
+	}
+	for name, x := range map[string]core.Sample{"healthy": s, "degraded": degraded, "fault": faulty(7, core.ReasonUnreachable), "plain": at(3)} {
 		b, err := json.Marshal(x)
 		if err != nil {
 			t.Fatal(err)
