@@ -275,7 +275,7 @@ func (w *watch) verdict() Verified {
 		w.unwell(&v, core.ReasonJobFailing, "it runs at the wanted size but still fails"+w.words())
 	case w.reached():
 		v.Kind, v.Note = core.Applied, "every vertex runs at the wanted size"
-		if w.failures() > 0 {
+		if w.failures() > 0 && !w.in.Undoing {
 			v.Note += ", after a failure on the way" + w.words()
 		}
 	default:
