@@ -118,7 +118,11 @@ func TestOrderUndo(t *testing.T) {
 
 // asking is a policy under which changes wait for a yes.
 func asking(more map[string]string) map[string]string {
-	p := brisk(map[string]string{"job.autoscaler.approval.for": "ALL", "job.autoscaler.approval.quiet": "3 s", "job.autoscaler.approval.deadline": "10 min"})
+	p := brisk(map[string]string{
+		"job.autoscaler.approval.for": "ALL", "job.autoscaler.approval.quiet": "3 s", "job.autoscaler.approval.deadline": "10 min",
+		// A lag that grows while a proposal waits would make each next one larger.
+		"job.autoscaler.catch-up.duration": "0 s",
+	})
 	for k, v := range more {
 		p[k] = v
 	}

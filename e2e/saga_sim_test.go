@@ -199,10 +199,10 @@ func TestARescaleCanBeAsked(t *testing.T) {
 		}
 		var p workflows.RescaleProgress
 		must(t, v.Get(&p))
-		d, err := r.Client.DescribeWorkflowExecution(ctx, id, "")
+		d, err := r.Client.DescribeWorkflow(ctx, id, "")
 		must(t, err)
 		beat := ""
-		for _, a := range d.GetPendingActivities() {
+		for _, a := range d.RawResponse.GetPendingActivities() {
 			for _, payload := range a.GetHeartbeatDetails().GetPayloads() {
 				beat += string(payload.GetData())
 			}
