@@ -262,6 +262,20 @@ func TestObservedIsCarried(t *testing.T) {
 	}
 }
 
+// TestObservedOfATimeThatHasNotCome is forgotten: the clock was set back.
+func TestObservedOfATimeThatHasNotCome(t *testing.T) {
+	t.Parallel()
+	known := core.ObservedRate{ID: "s", Until: epoch().Add(time.Hour), Samples: 9, Entries: []core.ObservedEntry{{At: epoch(), Rate: core.Read(7)}}}
+	for until, want := range map[time.Time]float64{epoch().Add(time.Minute): 7, epoch().Add(time.Hour): math.NaN()} {
+		known.Until = until
+		s := state{in: Input{Observed: []core.ObservedRate{known}, Samples: []core.Sample{{At: epoch().Add(time.Minute)}}}}
+		got, ok := rateAt(s.remembered("s"), epoch())
+		if ok == math.IsNaN(want) || ok && got != want {
+			t.Errorf("until %s: %v, %v; want %v", until, got, ok, want)
+		}
+	}
+}
+
 // TestObservedOutlivesItsSamples: a window of four samples slides over ten.
 func TestObservedOutlivesItsSamples(t *testing.T) {
 	t.Parallel()

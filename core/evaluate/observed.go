@@ -100,14 +100,17 @@ func unbounded(r core.Reading) float64 {
 	return r.Or(math.NaN())
 }
 
-// remembered is what was observed of a source in the present attempt.
+// remembered is what was observed of a source in the present attempt, as long as
+// it is not from a time that has not come: the clock was wrong then, or is now.
 func (s *state) remembered(id string) core.ObservedRate {
 	empty := core.ObservedRate{ID: id}
+	var newest time.Time
 	if len(s.in.Samples) > 0 {
-		empty.RunningSince = s.in.Samples[len(s.in.Samples)-1].RunningSince
+		last := s.in.Samples[len(s.in.Samples)-1]
+		empty.RunningSince, newest = last.RunningSince, last.At
 	}
 	i, ok := slices.BinarySearchFunc(s.in.Observed, id, func(o core.ObservedRate, id string) int { return strings.Compare(o.ID, id) })
-	if !ok || s.apart[id] || !s.in.Observed[i].RunningSince.Equal(empty.RunningSince) {
+	if !ok || s.apart[id] || !s.in.Observed[i].RunningSince.Equal(empty.RunningSince) || s.in.Observed[i].Until.After(newest) {
 		return empty
 	}
 	return s.in.Observed[i]
