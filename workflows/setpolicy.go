@@ -47,7 +47,7 @@ func (d *decoder) edits(raw json.RawMessage) {
 		}
 		e := policy.Edit{Key: k}
 		if string(bytes.TrimSpace(fields[k])) != "null" {
-			v, ok := scalar(fields[k])
+			v, ok := spec.Scalar(fields[k])
 			if !ok {
 				d.bad(at, "must be a string, a number, a boolean, or null to remove it, got %s", spec.Cut(string(fields[k]), 60))
 				continue
@@ -56,25 +56,6 @@ func (d *decoder) edits(raw json.RawMessage) {
 		}
 		d.m.Edits = append(d.m.Edits, e)
 	}
-}
-
-// scalar is the text of a string, a number or a boolean.
-func scalar(raw json.RawMessage) (string, bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return "", false
-	}
-	switch x := v.(type) {
-	case string:
-		return x, true
-	case json.Number:
-		return x.String(), true
-	case bool:
-		return fmt.Sprint(x), true
-	}
-	return "", false
 }
 
 // set is the layer that set-policy makes.

@@ -239,7 +239,7 @@ func policyMap(raw json.RawMessage, problems []core.Problem) (map[string]string,
 	}
 	out := make(map[string]string, len(fields))
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		v, ok := scalar(fields[k])
+		v, ok := Scalar(fields[k])
 		if !ok {
 			problems = append(problems, core.Problem{Path: fmt.Sprintf("policy[%q]", k), Message: "must be a string, a number or a boolean, got " + Cut(string(fields[k]), 60)})
 			continue
@@ -249,7 +249,9 @@ func policyMap(raw json.RawMessage, problems []core.Problem) (map[string]string,
 	return out, append(problems, policy.Check(policy.Layer{Name: "input", Values: out})...)
 }
 
-func scalar(raw json.RawMessage) (string, bool) {
+// Scalar is the text of a JSON string, number or boolean, as a person types a
+// value.
+func Scalar(raw json.RawMessage) (string, bool) {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

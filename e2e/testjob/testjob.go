@@ -1,9 +1,7 @@
 package testjob
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 
@@ -33,22 +31,11 @@ func Hash() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	digest := sha256.New()
-	err = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(files, path)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(digest, "%s %d\n%s", path, len(content), content)
-		return err
-	})
+	hash, err := toolcache.HashFiles(files)
 	if err != nil {
 		return "", fmt.Errorf("hash test job sources: %w", err)
 	}
-	return hex.EncodeToString(digest.Sum(nil))[:12], nil
+	return hash, nil
 }
 
 // Jar returns the built jar from the tool cache, or toolcache.ErrMissing with the command that builds it.

@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -29,22 +27,11 @@ func Sources() fs.FS { return sources }
 
 // Hash is a short hash of the harness: another source or dependency, another folder in the cache.
 func Hash() (string, error) {
-	digest := sha256.New()
-	err := fs.WalkDir(sources, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(sources, path)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(digest, "%s %d\n%s", path, len(content), content)
-		return err
-	})
+	hash, err := toolcache.HashFiles(sources)
 	if err != nil {
 		return "", fmt.Errorf("hash oracle sources: %w", err)
 	}
-	return hex.EncodeToString(digest.Sum(nil))[:12], nil
+	return hash, nil
 }
 
 // ClassPath is that of the built harness, the autoscaler first; toolcache.ErrMissing when it is not built.
