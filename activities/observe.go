@@ -52,6 +52,11 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 			sample.Asked, sample.Wanted = true, held.Against(m.Status.Topology.Sizes())
 		}
 	}
+	if in.StateSize {
+		if health, err := platform.Inspect(ctx, job); err == nil {
+			sample.Global.StateSize = health.StateSize
+		}
+	}
 	out := core.Observation{Sample: sample, Job: job, Digest: in.Digest, ConfigDigest: in.ConfigDigest}
 	if len(topology.Vertices) > 0 {
 		if d := topology.Digest(); d != in.Digest {

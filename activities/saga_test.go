@@ -357,3 +357,29 @@ func TestObserveSaysWhatIsWanted(t *testing.T) {
 		})
 	}
 }
+
+// TestObserveMeasuresTheStateWhenAsked: two requests more, so only then; a state
+// that cannot be read is not known, and nothing else is lost with it.
+func TestObserveMeasuresTheStateWhenAsked(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		ask    bool
+		fail   error
+		want   core.Reading
+	}{
+		"asked":     {"by the newest checkpoint", true, nil, core.Read(123)},
+		"not asked": {"nobody needs it", false, nil, core.Reading{}},
+		"no answer": {"not known", true, core.ErrUnreachable, core.Reading{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform()
+			p.health.StateSize, p.fail["Inspect"] = core.Read(123), tt.fail
+			got, err := call[core.Observation](t, p, activities.NameObserve, activities.ObserveInput{Key: key(), Target: target(), StateSize: tt.ask})
+			if err != nil || got.Sample.Global.StateSize != tt.want || got.Sample.Fault != "" {
+				t.Errorf("%s: %v, %s, want %s; fault %q", tt.reason, err, got.Sample.Global.StateSize, tt.want, got.Sample.Fault)
+			}
+		})
+	}
+}

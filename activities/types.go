@@ -33,6 +33,8 @@ type ObserveInput struct {
 	// attempt it belongs to.
 	Clock        core.Reading `json:"clock"`
 	RunningSince time.Time    `json:"run,omitzero"`
+	// StateSize asks for the size of the job's state too.
+	StateSize bool `json:"stateSize,omitempty"`
 }
 
 // DecideInput is all that a decision may depend on. It is the input of a local
@@ -65,13 +67,15 @@ type Decided struct {
 	// KeepFrom: samples before it never count again.
 	KeepFrom time.Time `json:"keepFrom,omitzero"`
 	// Timing of the loop and of a rescale, from the policy.
-	Interval       time.Duration `json:"interval"`
-	VerifyTimeout  time.Duration `json:"verify"`
-	Backoff        time.Duration `json:"backoff"`
-	NoCheckpoints  bool          `json:"noCheckpoints,omitempty"`
-	NoSlots        bool          `json:"noSlots,omitempty"`
-	ClusterDigest  string        `json:"clusterDigest,omitempty"`
-	ClusterChanged bool          `json:"clusterChanged,omitempty"`
+	Interval      time.Duration `json:"interval"`
+	VerifyTimeout time.Duration `json:"verify"`
+	Backoff       time.Duration `json:"backoff"`
+	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
+	NoSlots       bool          `json:"noSlots,omitempty"`
+	// StateSize is true when decisions depend on the size of the job's state.
+	StateSize      bool   `json:"stateSize,omitempty"`
+	ClusterDigest  string `json:"clusterDigest,omitempty"`
+	ClusterChanged bool   `json:"clusterChanged,omitempty"`
 	// ClusterPolicy is the cluster's default policy, only with ClusterChanged.
 	ClusterPolicy map[string]string `json:"clusterPolicy,omitempty"`
 }

@@ -185,6 +185,9 @@ type JobHealth struct {
 	// zero for none. LastFailed likewise.
 	LastCompleted time.Time `json:"lastCompleted,omitzero"`
 	LastFailed    time.Time `json:"lastFailed,omitzero"`
+	// StateSize is the state of the newest completed checkpoint in bytes, all of
+	// it also where checkpoints are incremental; missing for none.
+	StateSize Reading `json:"stateSize,omitzero"`
 	// FailureNote is the text of the newest failed checkpoint, cut short.
 	FailureNote string `json:"failureNote,omitempty"`
 	// SavepointInProgress is true while a savepoint is being taken.

@@ -43,6 +43,9 @@ type GlobalSample struct {
 	HeapUsed      Reading `json:"heapUsed,omitzero"`
 	ManagedUsed   Reading `json:"managed,omitzero"`
 	MetaspaceUsed Reading `json:"metaspace,omitzero"`
+	// StateSize is the job's state in bytes, by its newest completed checkpoint;
+	// missing also where it was not asked for.
+	StateSize Reading `json:"state,omitzero"`
 }
 
 // Sample is what one look at a job found out. A sample with a Fault is not

@@ -108,7 +108,7 @@ const lookLimit = 90 * time.Second
 // the job. A job that cannot be found or asked at first is a mistake or an
 // outage, and none to wait for; later it is a part of what was seen.
 func (e *evaluation) once(ctx context.Context) error {
-	in := activities.ObserveInput{Key: e.key, Target: e.target}
+	in := activities.ObserveInput{Key: e.key, Target: e.target, StateSize: true}
 	var known core.Sample
 	in.Digest, in.ConfigDigest, known = e.replay.Known()
 	in.Clock, in.RunningSince = known.Clock, known.RunningSince

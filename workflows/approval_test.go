@@ -282,3 +282,23 @@ func (w *world) explained(t *testing.T) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// TestTheStateIsMeasuredWhereItCounts: it costs two requests more a cycle; a run
+// that continues another knows that it is asked for.
+func TestTheStateIsMeasuredWhereItCounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cyclesPerRun = 4
+	w.at(2*time.Minute+30*time.Second, func() { w.set(func() { w.stateSize = true }) })
+	w.start(input())
+	s := carried(t, w.env.GetWorkflowError())
+	if w.observed != 4 || w.sized != 0 {
+		t.Fatalf("%d of %d looks had the size of the state, but only the last decision asked for it", w.sized, w.observed)
+	}
+	w.next(t)
+	w.at(90*time.Second, w.env.CancelWorkflow)
+	w.start(s)
+	if w.sized == 0 || w.observed != 4+w.sized {
+		t.Errorf("%d of %d looks had the size of the state, want all but the first four", w.sized, w.observed)
+	}
+}

@@ -151,7 +151,7 @@ func (l *loop) lookElsewhere(ctx workflow.Context) {
 
 // look is one Observe; when even that fails, the sample says so.
 func (l *loop) look(ctx workflow.Context) core.Observation {
-	in := activities.ObserveInput{Key: l.s.Spec.Key, Target: l.s.Spec.Target, Digest: l.s.Digest, ConfigDigest: l.s.ConfigDigest}
+	in := activities.ObserveInput{Key: l.s.Spec.Key, Target: l.s.Spec.Target, Digest: l.s.Digest, ConfigDigest: l.s.ConfigDigest, StateSize: l.s.StateSize}
 	if n := len(l.s.Window); n > 0 {
 		in.Clock, in.RunningSince = l.s.Window[n-1].Clock, l.s.Window[n-1].RunningSince
 	}
@@ -183,7 +183,7 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 		l.s.Cluster, l.s.ClusterDigest = out.ClusterPolicy, out.ClusterDigest
 	}
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
-	l.s.Health, l.s.NoSlots = out.Health, out.NoSlots
+	l.s.Health, l.s.NoSlots, l.s.StateSize = out.Health, out.NoSlots, out.StateSize
 	// An answer that came meanwhile counts: the next look, which it has ordered,
 	// decides on it.
 	if out.Consent != nil && l.asked() == asked {

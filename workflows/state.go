@@ -91,6 +91,7 @@ type State struct {
 	Backoff       time.Duration `json:"backoff"`
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
 	NoSlots       bool          `json:"noSlots,omitempty"`
+	StateSize     bool          `json:"stateSize,omitempty"`
 	NextAt        time.Time     `json:"nextAt"`
 }
 

@@ -57,6 +57,10 @@ type world struct {
 	wrote func(size int)
 	// cyclesPerRun is when a run continues as new, 0 for the workflow's choice.
 	cyclesPerRun int
+	// stateSize has decisions ask for the size of the job's state; looks with it
+	// are counted.
+	stateSize bool
+	sized     int
 	// large takes the place of the job's graph.
 	large *core.Topology
 	env   *testsuite.TestWorkflowEnvironment
@@ -109,10 +113,13 @@ func (w *world) Accept(_ context.Context, in activities.AcceptInput) (activities
 	return activities.Accepted{Spec: s, Problems: problems, CyclesPerRun: w.cyclesPerRun}, nil
 }
 
-func (w *world) Observe(context.Context, activities.ObserveInput) (core.Observation, error) {
+func (w *world) Observe(_ context.Context, in activities.ObserveInput) (core.Observation, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.observed++
+	if in.StateSize {
+		w.sized++
+	}
 	topology := core.Topology{Vertices: []core.Vertex{{ID: vertexID, Name: "Source: orders", Parallelism: w.size, MaxParallelism: 24}}}
 	if w.large != nil {
 		topology = *w.large
@@ -134,7 +141,7 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	if interval == 0 {
 		interval = time.Minute
 	}
-	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute}
+	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute, StateSize: w.stateSize}
 	if w.noBackoff {
 		out.Backoff = 0
 	}

@@ -80,7 +80,7 @@ func inspecting(t *testing.T, h *Harness) {
 		}
 		h.await(t, "a completed checkpoint", func() bool {
 			health, err = h.Platform.Inspect(t.Context(), ref)
-			return err == nil && !health.LastCompleted.IsZero()
+			return err == nil && !health.LastCompleted.IsZero() && health.StateSize.State() == core.Present
 		})
 	}
 	_, err = h.Platform.Inspect(t.Context(), h.gone(t))

@@ -314,13 +314,13 @@ func TestInspect(t *testing.T) {
 	f := newFake(t)
 	c := f.cluster(t)
 	at := "GET /v1/jobs/" + f.job
-	f.on(at+"/checkpoints", says(200, `{"counts":{},"latest":{"completed":{"trigger_timestamp":1000},"failed":{"trigger_timestamp":2000,"failure_message":"java.io.IOException: disk full\n\tat x"}},
+	f.on(at+"/checkpoints", says(200, `{"counts":{},"latest":{"completed":{"trigger_timestamp":1000,"state_size":123456,"checkpointed_size":99},"failed":{"trigger_timestamp":2000,"failure_message":"java.io.IOException: disk full\n\tat x"}},
 		"history":[{"status":"IN_PROGRESS","is_savepoint":true}]}`))
 	f.on(at+"/exceptions", says(200, `{"root-exception":"old","timestamp":1,"exceptionHistory":{"entries":[
 		{"exceptionName":"a.B","stacktrace":"org.apache.flink.util.FlinkException: TaskManager was killed\n\tat x","timestamp":5000},{"exceptionName":"a.C","stacktrace":"x","timestamp":4000}]}}`))
 	got, err := c.Inspect(t.Context(), f.ref())
 	want := core.JobHealth{
-		Checkpointing: true, Interval: 5 * time.Second, LastCompleted: time.UnixMilli(1000).UTC(), LastFailed: time.UnixMilli(2000).UTC(),
+		Checkpointing: true, Interval: 5 * time.Second, LastCompleted: time.UnixMilli(1000).UTC(), StateSize: core.Read(123456), LastFailed: time.UnixMilli(2000).UTC(),
 		FailureNote: "disk full", SavepointInProgress: true, LastError: time.UnixMilli(5000).UTC(), LastErrorNote: "TaskManager was killed",
 		Errors: []time.Time{time.UnixMilli(5000).UTC(), time.UnixMilli(4000).UTC()},
 	}

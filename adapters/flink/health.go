@@ -67,6 +67,7 @@ type checkpointBody struct {
 	Triggered int64  `json:"trigger_timestamp"`
 	Failed    int64  `json:"failure_timestamp"`
 	Message   string `json:"failure_message"`
+	StateSize *int64 `json:"state_size"`
 }
 
 func decodeCheckpoints(b []byte, h *core.JobHealth) error {
@@ -86,6 +87,9 @@ func decodeCheckpoints(b []byte, h *core.JobHealth) error {
 	}
 	if last := body.Latest.Completed; last != nil {
 		h.LastCompleted = millis(last.Triggered)
+		if size := last.StateSize; size != nil && *size >= 0 {
+			h.StateSize = core.Read(float64(*size))
+		}
 	}
 	if last := body.Latest.Failed; last != nil {
 		h.LastFailed = millis(last.Triggered)

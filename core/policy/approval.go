@@ -17,6 +17,8 @@ func approvalRows() []row {
 			func(d *draft) *Approval { return &d.ApprovalFor }, []Approval{ApproveNone, ApproveDown, ApproveUp, ApproveAll}),
 		number(row{name: "approval.min-step", def: "0", ours: true, meaning: "only changes that change some vertex by at least this share of its subtasks need a yes: with 0.5, 4 to 6 does and 4 to 5 does not; 0: all"},
 			func(d *draft, f float64) { d.ApprovalMinStep = f }, 0, math.MaxFloat64),
+		memory(row{name: "approval.min-state-size", def: "0 bytes", ours: true, meaning: "only changes of a job with at least this much state in its newest checkpoint need a yes, or where that is not known; 0: all"},
+			func(d *draft) *int64 { return &d.ApprovalMinState }),
 		duration(row{name: "approval.deadline", def: "1 h", ours: true, meaning: "how long a proposal waits for an answer, and how long a yes waits to be carried out"},
 			func(d *draft) *time.Duration { return &d.ApprovalDeadline }, time.Second, longestWait),
 		oneOf(row{name: "approval.default", def: string(RejectUnanswered), ours: true, meaning: "what becomes of a proposal that nobody answered in time"},
@@ -24,6 +26,11 @@ func approvalRows() []row {
 		duration(row{name: "approval.quiet", def: "1 h", ours: true, meaning: "how long a change that was rejected is not proposed again, unless it grows"},
 			func(d *draft) *time.Duration { return &d.ApprovalQuiet }, 0, longestWait),
 	}
+}
+
+// AsksStateSize is true when a decision depends on how much state the job has.
+func (p Policy) AsksStateSize() bool {
+	return p.ApprovalFor != ApproveNone && p.ApprovalMinState > 0
 }
 
 // AsksNow is true when, at this time, changes may need a person's yes.

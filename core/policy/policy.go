@@ -163,11 +163,12 @@ type Policy struct {
 	FloorLead time.Duration
 
 	// ApprovalFor is which changes need a person's yes: those that change some
-	// vertex by at least ApprovalMinStep of its subtasks, and in ApprovalPeriods
-	// if there are any. It waits for ApprovalDeadline, then ApprovalDefault
+	// vertex by at least ApprovalMinStep of its subtasks, of a job with at least
+	// ApprovalMinState bytes of state, and in ApprovalPeriods if there are any. It waits for ApprovalDeadline, then ApprovalDefault
 	// decides; a no holds for ApprovalQuiet.
 	ApprovalFor      Approval
 	ApprovalMinStep  float64
+	ApprovalMinState int64
 	ApprovalPeriods  []Period
 	ApprovalDeadline time.Duration
 	ApprovalDefault  Unanswered

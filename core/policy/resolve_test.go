@@ -26,7 +26,7 @@ func everything() map[string]string {
 		"objective.lag": "30 s", "objective.recover-within": "9 min",
 		"vertex.partitions": "b:3,a:2", "vertex.min-parallelism": "2", "vertex.max-parallelism": "40", "vertex.hard-min-parallelism": "1", "vertex.hard-max-parallelism": "50",
 		"vertex.exclude.ids": "y;x", "scale-down.max-factor": "0.5", "scale-up.max-factor": "2",
-		"scaling.parallelism-alignment.mode": "mine", "scaling.parallelism-alignment.mode.mine.class": "C", "approval.for": "down", "approval.min-step": "0.5", "approval.periods": "9:00-17:00", "approval.deadline": "20 min",
+		"scaling.parallelism-alignment.mode": "mine", "scaling.parallelism-alignment.mode.mine.class": "C", "approval.for": "down", "approval.min-step": "0.5", "approval.min-state-size": "5 gb", "approval.periods": "9:00-17:00", "approval.deadline": "20 min",
 		"approval.default": "APPLY", "approval.quiet": "2 h", "rescale.budget.count": "9", "rescale.budget.downtime": "11 min", "rescale.breaker.failures": "2", "rescale.breaker.reset": "13 min", "share.priority": "-3",
 		"scaling.align-to-slots": "true", "scaling.parallelism-alignment.max-overshoot": "0.5",
 		"catch-up.duration": "20 min", "backlog-processing.lag-threshold": "4 min", "restart.time": "1 min", "restart.time-tracking.enabled": "true", "restart.time-tracking.limit": "3 min",
@@ -70,7 +70,7 @@ func TestEveryKeyIsDecoded(t *testing.T) {
 		QuotaCPU: 12.5, QuotaMemory: 64 << 30, ObjectiveLag: 30 * time.Second, ObjectiveRecoverWithin: 9 * time.Minute,
 		Zone: zone(t, "Europe/Berlin"), ExcludedPeriods: []Period{period(t, "9:00-10:00")}, NoDownPeriods: []Period{period(t, "11:00-12:00"), period(t, "* * 3 * * ?")},
 		Floors: []Floor{{Period: period(t, "8:00-9:00"), All: 4}}, FloorLead: 5 * time.Minute,
-		ApprovalFor: ApproveDown, ApprovalMinStep: 0.5, ApprovalPeriods: []Period{period(t, "9:00-17:00")}, ApprovalDeadline: 20 * time.Minute, ApprovalDefault: ApplyUnanswered, ApprovalQuiet: 2 * time.Hour,
+		ApprovalFor: ApproveDown, ApprovalMinStep: 0.5, ApprovalMinState: 5 << 30, ApprovalPeriods: []Period{period(t, "9:00-17:00")}, ApprovalDeadline: 20 * time.Minute, ApprovalDefault: ApplyUnanswered, ApprovalQuiet: 2 * time.Hour,
 		Evaluator: &Plugin{Name: "e", Class: "E", Params: []Param{{"class", "E"}}},
 		Executors: []Plugin{{Name: "x", Class: "X", Params: []Param{{"class", "X"}}}, {Name: "y", Class: "Y", Params: []Param{{"class", "Y"}, {"p", "1"}}}},
 

@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"flinkscaler/core"
@@ -14,8 +16,9 @@ func (c *cycle) approval() bool {
 	if c.d.Reason == core.ReasonOverride || c.d.Reason == core.ReasonUndo || c.p.ApprovalFor == policy.ApproveNone {
 		return false
 	}
-	needed := needsApproval(c.p, c.d.Vertices, c.ctx.Now)
-	consent, would := c.ctx.Consent, c.d.Note
+	state := stateSize(c.ctx.Window)
+	needed := needsApproval(c.p, c.d.Vertices, state, c.ctx.Now)
+	consent, would := c.ctx.Consent, c.d.Note+c.stateNote(state)
 	no, refused := consent.FindRefused(c.d.Vertices)
 	yes, open := consent.Given, consent.Open
 	switch {
@@ -63,10 +66,43 @@ func (c *cycle) propose(would string) {
 	c.d.Proposal = &p
 }
 
+// stateSize is the newest that is known of the job's state; a job does not
+// lose its state with one read that failed.
+func stateSize(window []core.Sample) core.Reading {
+	for _, s := range slices.Backward(window) {
+		if s.Global.StateSize.State() == core.Present {
+			return s.Global.StateSize
+		}
+	}
+	return core.Reading{}
+}
+
+// stateNote is what a person should know of the state where the policy asks for
+// a yes because of it.
+func (c *cycle) stateNote(state core.Reading) string {
+	if !c.p.AsksStateSize() {
+		return ""
+	}
+	bytes, known := state.Value()
+	if !known {
+		return "; how much state the job has is not known"
+	}
+	return fmt.Sprintf("; the job has %s of state", roughMemory(int64(bytes)))
+}
+
+// roughMemory drops what is less than a megabyte of more than that.
+func roughMemory(bytes int64) string {
+	const megabyte = 1 << 20
+	if bytes > megabyte {
+		bytes -= bytes % megabyte
+	}
+	return policy.FormatMemory(bytes)
+}
+
 // needsApproval is true when the policy asks for a person's yes to these
-// changes now.
-func needsApproval(p policy.Policy, vertices []core.VertexDecision, now time.Time) bool {
-	if !p.AsksNow(now) {
+// changes now. A state whose size is not known may be a large one.
+func needsApproval(p policy.Policy, vertices []core.VertexDecision, state core.Reading, now time.Time) bool {
+	if !p.AsksNow(now) || state.Or(math.Inf(1)) < float64(p.ApprovalMinState) {
 		return false
 	}
 	for _, v := range vertices {

@@ -34,6 +34,9 @@ func TestNeedsApproval(t *testing.T) {
 		"in the period":         {"asked", map[string]string{"for": "ALL", "periods": "9:00-17:00"}, up, true},
 		"outside of the period": {"not asked", map[string]string{"for": "ALL", "periods": "13:00-17:00"}, up, false},
 		"in one of the periods": {"either", map[string]string{"for": "ALL", "periods": "13:00-17:00; 11:00-12:30"}, up, true},
+		"less state":            {"smaller than that", map[string]string{"for": "ALL", "min-state-size": "1025 bytes"}, up, false},
+		"just as much state":    {"at least", map[string]string{"for": "ALL", "min-state-size": "1 kb"}, up, true},
+		"state and step":        {"both count", map[string]string{"for": "ALL", "min-state-size": "1 kb", "min-step": "0.6"}, up, false},
 		"another time zone":     {"noon in UTC is 21:00 in Tokyo", map[string]string{"for": "ALL", "periods": "9:00-17:00", "zone": "Asia/Tokyo"}, up, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +57,7 @@ func TestNeedsApproval(t *testing.T) {
 			for i := 0; i+1 < len(tt.sizes); i += 2 {
 				vertices = append(vertices, core.VertexDecision{From: tt.sizes[i], To: tt.sizes[i+1]})
 			}
-			if got := needsApproval(p, vertices, noon); got != tt.want {
+			if got := needsApproval(p, vertices, core.Read(1024), noon); got != tt.want {
 				t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
 			}
 		})

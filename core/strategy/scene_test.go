@@ -239,7 +239,7 @@ func (s *scene) order(k, v string) {
 	case "evaluate-now":
 		s.ctx.AskedAt = s.now
 	case "state", "frozen", "silent", "fault": // hold for this line alone
-	case "gc", "heap", "heap-used", "managed", "metaspace", "slots", "free":
+	case "gc", "heap", "heap-used", "managed", "metaspace", "slots", "free", "state-size":
 		s.global[k] = v
 	default:
 		s.t.Fatalf("unknown word %q", k)
@@ -335,6 +335,13 @@ func (s *scene) observe(job map[string]string, part float64) core.Sample {
 		previous = &s.ctx.Window[n-1]
 	}
 	sample, topology := collect.Sample(s.measure(job, part), previous)
+	if v := s.global["state-size"]; v != "" && v != "missing" {
+		bytes, err := policy.ParseMemory(v)
+		if err != nil {
+			s.t.Fatalf("state-size: %v", err)
+		}
+		sample.Global.StateSize = core.Read(float64(bytes))
+	}
 	s.showAsked(&sample)
 	if len(topology.Vertices) > 0 {
 		s.ctx.Topology = topology
