@@ -15,6 +15,11 @@ const (
 	JobGone  Health = "job-gone" // there is no such job now
 )
 
+// Healths lists every state once.
+func Healths() []Health {
+	return []Health{Starting, Watching, Rescaling, Paused, Awaiting, Blocked, JobGone}
+}
+
 // HealthOf puts a decision and what it was made from into one word. A single
 // look that found nothing, as right after a restart, is no alarm: only the
 // second in a row needs a person.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -74,6 +75,17 @@ func (s *stage) set(t *testing.T, what string) {
 		s.app.in = strings.NewReader(strings.ReplaceAll(rest, `\n`, "\n"))
 	case "env":
 		s.app.env = append(s.app.env, rest)
+	case "fleet":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			s.server.add(fmt.Sprintf("big/job-%03d", i), orders())
+		}
+		s.server.pages = 25
+	case "ends":
+		s.server.ends = "flink/" + rest
 	case "close":
 		j := s.server.jobs["flink/"+rest]
 		j.Status, j.ClosedAt = "Canceled", ago(3*time.Minute)

@@ -50,7 +50,7 @@ func (a *app) jobsToComplete(cmd *cobra.Command) []managed {
 		return nil
 	}
 	defer s.srv.Close()
-	jobs, err := s.running(ctx, "")
+	jobs, err := s.running(ctx, scope{all: true})
 	if err != nil {
 		return nil
 	}

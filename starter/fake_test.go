@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,10 @@ type fakeServer struct {
 	// their configuration.
 	workers, known []string
 	jobs           map[string]*fakeJob
+	// ends is a workflow that ends as soon as it was listed.
+	ends string
+	// pages is how many jobs List gives at once, 0 for all.
+	pages int
 	// asked counts the queries, on is called before each.
 	asked int
 	on    func(n int)
@@ -162,22 +167,40 @@ func (f *fakeServer) Start(_ context.Context, r startRequest) (started, error) {
 	return started{RunID: j.RunID}, nil
 }
 
-func (f *fakeServer) List(_ context.Context, query string) ([]execution, error) {
+// List gives pages of f.pages jobs, 0 for all at once.
+func (f *fakeServer) List(_ context.Context, query string, page []byte) ([]execution, []byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.down != nil {
-		return nil, f.down
+		return nil, nil, f.down
 	}
-	if query != `WorkflowType="ScaleFlinkJob" AND ExecutionStatus="Running"` {
-		return nil, fmt.Errorf("unknown query %s", query)
+	rest, ok := strings.CutPrefix(query, `WorkflowType="ScaleFlinkJob" AND ExecutionStatus="Running"`)
+	prefix := ""
+	if ok && rest != "" {
+		prefix, ok = strings.CutPrefix(rest, ` AND WorkflowId STARTS_WITH "`)
+		prefix = strings.TrimSuffix(prefix, `"`)
 	}
-	out := []execution{{ID: "somebody-elses", Status: statusRunning}}
-	for _, j := range f.jobs {
-		if j.running() {
-			out = append(out, j.execution)
+	if !ok {
+		return nil, nil, fmt.Errorf("unknown query %s", query)
+	}
+	var all []execution
+	for _, id := range slices.Sorted(maps.Keys(f.jobs)) {
+		if j := f.jobs[id]; j.running() && strings.HasPrefix(id, prefix) {
+			all = append(all, j.execution)
 		}
 	}
-	return out, nil
+	if prefix == "" {
+		all = append(all, execution{ID: "somebody-elses", Status: statusRunning})
+	}
+	if j := f.jobs[f.ends]; j != nil {
+		j.Status, j.ClosedAt = "Canceled", fakeNow()
+	}
+	from := len(page)
+	all = all[min(from, len(all)):]
+	if f.pages == 0 || len(all) <= f.pages {
+		return all, nil, nil
+	}
+	return all[:f.pages], make([]byte, from+f.pages), nil
 }
 
 func (f *fakeServer) Describe(_ context.Context, id string) (execution, error) {

@@ -10,7 +10,6 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/spec"
-	"flinkscaler/workflows"
 )
 
 // parseJob reads "cluster/job", or the whole id of a workflow.
@@ -49,41 +48,11 @@ func keyOf(id string) (core.JobKey, bool) {
 	return core.JobKey{Cluster: cluster, Job: job}, true
 }
 
-// runningQuery finds every running job. It needs no search attributes of ours.
-func runningQuery() string {
-	return fmt.Sprintf("WorkflowType=%q AND ExecutionStatus=%q", workflows.ScaleName, statusRunning)
-}
-
-// managed is a running workflow with its job.
-type managed struct {
-	execution
-	key core.JobKey
-}
-
-// running lists the jobs that run, of one cluster or of all, sorted.
-func (s *session) running(ctx context.Context, cluster string) ([]managed, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	found, err := s.srv.List(ctx, runningQuery())
-	if err != nil {
-		return nil, s.serverError(err)
-	}
-	var out []managed
-	for _, e := range found {
-		key, ok := keyOf(e.ID)
-		if ok && (cluster == "" || key.Cluster == cluster) {
-			out = append(out, managed{e, key})
-		}
-	}
-	slices.SortFunc(out, func(a, b managed) int { return strings.Compare(a.ID, b.ID) })
-	return out, nil
-}
-
 // nearest tells the jobs whose names come closest, for a mistyped one.
 func (s *session) nearest(ctx context.Context, key core.JobKey) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
-	jobs, err := s.running(ctx, "")
+	jobs, err := s.running(ctx, scope{all: true})
 	if err != nil {
 		return "Check the name with: flinkscaler list"
 	}

@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"flinkscaler/core"
 	"flinkscaler/starter/view"
 	"flinkscaler/workflows"
 )
 
 func newList(a *app) *cobra.Command {
-	var cluster string
+	var c scope
+	var state string
 	cmd := &cobra.Command{
 		Use: "list", GroupID: groupLook, Args: noArgs, Aliases: []string{"ls"},
 		Short: "List the managed jobs with their state",
@@ -21,12 +25,35 @@ func newList(a *app) *cobra.Command {
 worker tells. A job whose worker does not answer is shown with "no answer".`,
 		Example: `  flinkscaler list
   flinkscaler list --cluster prod-eu
+  flinkscaler list --state awaiting-approval
   flinkscaler list -o json | jq '.[] | select(.status.state == "blocked") | .job'`,
-		RunE: a.connected(func(ctx context.Context, s *session, _ []string) error { return s.list(ctx, cluster) }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(c.check(), checkState(state)); err != nil {
+				return err
+			}
+			return a.connected(func(ctx context.Context, s *session, _ []string) error { return s.list(ctx, c, state) })(cmd, args)
+		},
 	}
-	cmd.Flags().StringVar(&cluster, "cluster", "", "only the jobs of this cluster")
-	_ = cmd.RegisterFlagCompletionFunc("cluster", a.completeClusters)
+	c.flags(a, cmd, "list")
+	cmd.Flags().StringVar(&state, "state", "", "only the jobs in this state")
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// states are those that a job's management may be in.
+func states() []cobra.Completion {
+	out := []cobra.Completion{noAnswer}
+	for _, h := range core.Healths() {
+		out = append(out, string(h))
+	}
+	return out
+}
+
+func checkState(state string) error {
+	if state == "" || slices.Contains(states(), state) {
+		return nil
+	}
+	return usage(fmt.Sprintf("%q is no state", state), "Known are "+strings.Join(states(), ", ")+".")
 }
 
 // listed is one row of the list, as programs get it.
@@ -41,8 +68,16 @@ type listed struct {
 	Error  string            `json:"error,omitempty"`
 }
 
-func (s *session) list(ctx context.Context, cluster string) error {
-	jobs, err := s.running(ctx, cluster)
+// state is that of the row in one word.
+func (r listed) state() string {
+	if r.Status == nil {
+		return noAnswer
+	}
+	return string(r.Status.State)
+}
+
+func (s *session) list(ctx context.Context, c scope, state string) error {
+	jobs, err := s.running(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -50,15 +85,18 @@ func (s *session) list(ctx context.Context, cluster string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if state != "" {
+		rows = slices.DeleteFunc(rows, func(r listed) bool { return r.state() != state })
+	}
 	if s.json() {
 		return s.print(rows)
 	}
-	if len(rows) == 0 {
-		where := "in namespace " + s.at.Namespace
-		if cluster != "" {
-			where = "on cluster " + cluster + " " + where
-		}
-		fmt.Fprintf(s.out, "no job is managed %s; start one with: flinkscaler start\n", where)
+	switch {
+	case len(jobs) == 0:
+		fmt.Fprintf(s.out, "no job is managed %s; start one with: flinkscaler start\n", c.where(s.at.Namespace))
+		return nil
+	case len(rows) == 0:
+		fmt.Fprintf(s.out, "none of %s is %s\n", plural(len(jobs), "job"), state)
 		return nil
 	}
 	if err := s.table(rows); err != nil {

@@ -25,6 +25,7 @@ type orderFlags struct {
 	by, reason, id string
 	signal         bool
 	period         period
+	until          moment
 	parallelism    int
 	vertices       []string
 	policy, remove []string
@@ -35,21 +36,26 @@ func newOrders(a *app) []*cobra.Command {
 }
 
 func newPause(a *app) *cobra.Command {
-	return a.orderCommand(workflows.MsgPause, &cobra.Command{
-		Use: "pause JOB", Short: "Change nothing until resumed; observing goes on",
+	return a.fleetCommand(workflows.MsgPause, &cobra.Command{
+		Use: "pause (JOB | --cluster CLUSTER | --all)", Short: "Change nothing until resumed; observing goes on",
 		Long: `Change nothing of a job until it is resumed, or for a time. It is still observed,
-and what would be done is shown. A rescale that is under way is not broken off.`,
+and what would be done is shown. A rescale that is under way is not broken off.
+` + fleetLong,
 		Example: `  flinkscaler pause dev/orders
   flinkscaler pause dev/orders --for 2h --reason "release 1.7"
-  flinkscaler pause dev/orders --for "30 min"`,
+  flinkscaler pause dev/orders --until 18:30
+  flinkscaler pause --cluster prod-eu --for 4h --reason "network change"`,
 	})
 }
 
 func newResume(a *app) *cobra.Command {
-	return a.orderCommand(workflows.MsgResume, &cobra.Command{
-		Use: "resume JOB", Short: "End a pause",
-		Long:    "End a pause: the next decision is made at once, and carried out.",
-		Example: "  flinkscaler resume dev/orders",
+	return a.fleetCommand(workflows.MsgResume, &cobra.Command{
+		Use: "resume (JOB | --cluster CLUSTER | --all)", Short: "End a pause",
+		Long: `End a pause: the next decision is made at once, and carried out. Who paused a job does
+not matter.
+` + fleetLong,
+		Example: `  flinkscaler resume dev/orders
+  flinkscaler resume --cluster prod-eu --yes`,
 	})
 }
 
@@ -143,9 +149,16 @@ func (a *app) answerCommand(name string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// orderCommand completes the command of an order.
+// orderCommand completes the command of an order for one job.
 func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
-	var f orderFlags
+	f := a.orderFlags(name, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.giveOne(name, f, cmd, args) }
+	return cmd
+}
+
+// orderFlags registers the flags of an order.
+func (a *app) orderFlags(name string, cmd *cobra.Command) *orderFlags {
+	f := &orderFlags{}
 	cmd.GroupID, cmd.Args, cmd.ValidArgsFunction = groupOrder, oneJob, a.completeJobs
 	set := cmd.Flags()
 	set.StringVar(&f.by, "by", a.user(), "who orders it")
@@ -155,6 +168,8 @@ func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
 	switch name {
 	case workflows.MsgPause, workflows.MsgOverride, workflows.MsgUndo, workflows.MsgSetPolicy:
 		set.Var(&f.period, "for", "how long, such as 2h, 30m or \"30 min\"")
+		f.until.now = a.now
+		set.Var(&f.until, "until", "until when: 18:30 or \"2026-11-30 18:30\" on this machine's clock, or 2026-11-30T18:30:00Z")
 	}
 	if name == workflows.MsgOverride {
 		set.IntVar(&f.parallelism, "parallelism", 0, "parallelism of all vertices")
@@ -167,19 +182,21 @@ func (a *app) orderCommand(name string, cmd *cobra.Command) *cobra.Command {
 		_ = cmd.RegisterFlagCompletionFunc("policy", completeKeys)
 		_ = cmd.RegisterFlagCompletionFunc("remove", a.completeSetKeys)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		payload, err := f.payload(name, cmd.Flags().Changed("parallelism"))
-		if err != nil {
-			return err
-		}
-		if len(args) > 1 {
-			payload["decision"] = args[1]
-		}
-		return a.job(func(ctx context.Context, s *session, key core.JobKey) error {
-			return s.order(ctx, key, f, order{WorkflowID: spec.ID(key), Name: name, ID: f.id, Payload: payload})
-		})(cmd, args)
+	return f
+}
+
+// giveOne gives an order to the job of the first argument.
+func (a *app) giveOne(name string, f *orderFlags, cmd *cobra.Command, args []string) error {
+	payload, err := f.payload(name, cmd.Flags().Changed("parallelism"))
+	if err != nil {
+		return err
 	}
-	return cmd
+	if len(args) > 1 {
+		payload["decision"] = args[1]
+	}
+	return a.job(func(ctx context.Context, s *session, key core.JobKey) error {
+		return s.order(ctx, key, *f, order{WorkflowID: spec.ID(key), Name: name, ID: f.id, Payload: payload})
+	})(cmd, args)
 }
 
 // The workflow's own limits, checked here so that a signal, which nobody
@@ -202,6 +219,12 @@ func (f orderFlags) payload(name string, all bool) (map[string]any, error) {
 	}
 	if len(f.id) > maxText {
 		return nil, usage(fmt.Sprintf("--id must have at most %d bytes, got %d", maxText, len(f.id)), "")
+	}
+	if f.period > 0 && f.until.given() {
+		return nil, usage("give either --for or --until, one of them", "")
+	}
+	if f.until.given() {
+		out["until"] = f.until.String()
 	}
 	if f.period > 0 {
 		out["for"] = policy.FormatDuration(time.Duration(f.period))
@@ -411,15 +434,22 @@ func (s *session) unanswered(ctx context.Context, key core.JobKey, o order, caus
 		code: exitFailed, cause: cause,
 		what: fmt.Sprintf("no worker answered within %s, so it is not known whether %s will take the order %s", view.Duration(s.timeout), key, o.Name),
 		do: noWorker(e.TaskQueue) + "\nOr leave the order with the server for when a worker is back; with this id it is carried out once at most:\n  " +
-			signalCommand(s.args, o.ID),
+			repeatCommand(s.args, o.ID, true),
 	}
 }
 
-// signalCommand is the same command line, as a signal.
-func signalCommand(args []string, id string) string {
+// repeatCommand is the same command line with the order's id, as a signal where
+// that is wanted.
+func repeatCommand(args []string, id string, signal bool) string {
 	words := []string{"flinkscaler"}
 	for _, a := range args {
 		words = append(words, quote(a))
 	}
-	return strings.Join(append(words, "--signal", "--id", id), " ")
+	if signal {
+		words = append(words, "--signal")
+	}
+	if !slices.Contains(args, id) {
+		words = append(words, "--id", id)
+	}
+	return strings.Join(words, " ")
 }

@@ -33,8 +33,9 @@ type server interface {
 	// Start starts a workflow unless one with that id runs: then it is left
 	// alone, and started.Already is true.
 	Start(ctx context.Context, r startRequest) (started, error)
-	// List gives the workflows that a visibility query finds.
-	List(ctx context.Context, query string) ([]execution, error)
+	// List gives a page of the workflows that a visibility query finds, and where
+	// the next one begins: nil for the first page, empty after the last.
+	List(ctx context.Context, query string, page []byte) (found []execution, next []byte, err error)
 	// Describe works without a worker.
 	Describe(ctx context.Context, id string) (execution, error)
 	// Outcome gives the failure with which an ended workflow ended, as text;

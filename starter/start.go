@@ -173,7 +173,7 @@ func (s *session) startAll(ctx context.Context, inputs []input, o startOptions) 
 	}
 	tick := time.NewTicker(max(time.Duration(float64(time.Second)/o.rate), time.Microsecond))
 	defer tick.Stop()
-	p := progress{w: s.err, total: len(inputs), inPlace: s.errTerminal}
+	p := progress{w: s.err, verb: "start", total: len(inputs), inPlace: s.errTerminal}
 	defer p.end()
 	for i, in := range inputs {
 		if i > 0 {
@@ -263,6 +263,9 @@ func count(results []startResult, what string) int {
 // plainly started is shown.
 const manyResults = 50
 
+// inWords is a result for people.
+func inWords(result string) string { return strings.ReplaceAll(result, "-", " ") }
+
 func (s *session) showStarted(results []startResult) error {
 	if s.json() {
 		return s.print(results)
@@ -274,7 +277,7 @@ func (s *session) showStarted(results []startResult) error {
 			silent++
 		}
 		if len(results) <= manyResults || r.Result != resultStarted {
-			t.Row(r.Job, strings.ReplaceAll(r.Result, "-", " "), r.Note)
+			t.Row(r.Job, inWords(r.Result), r.Note)
 		}
 	}
 	if t.Len() > 0 {
@@ -296,6 +299,7 @@ func (s *session) showStarted(results []startResult) error {
 // then.
 type progress struct {
 	w       io.Writer
+	verb    string
 	total   int
 	inPlace bool
 }
@@ -309,9 +313,9 @@ func (p progress) step(n int) {
 	switch {
 	case p.total < longList:
 	case p.inPlace:
-		fmt.Fprintf(p.w, "\rstarting: %d of %d", n, p.total)
+		fmt.Fprintf(p.w, "\r%s: %d of %d", p.verb, n, p.total)
 	case n%lineEvery == 0 && n < p.total:
-		fmt.Fprintf(p.w, "starting: %d of %d\n", n, p.total)
+		fmt.Fprintf(p.w, "%s: %d of %d\n", p.verb, n, p.total)
 	}
 }
 

@@ -35,7 +35,8 @@ func (s *session) stop(ctx context.Context, key core.JobKey, yes bool) error {
 		return s.explain(ctx, key, e, errEnded)
 	}
 	if !yes {
-		if err := s.confirm(key); err != nil {
+		question := fmt.Sprintf("Stop managing %s? The job goes on at its present size; nothing scales it any more.", key)
+		if err := s.confirm("stop", question, "not stopped"); err != nil {
 			return err
 		}
 	}
@@ -47,15 +48,16 @@ func (s *session) stop(ctx context.Context, key core.JobKey, yes bool) error {
 	return s.sayStopped(key, s.awaitEnd(callCtx, key))
 }
 
-// confirm asks; without a person at the terminal nobody can answer.
-func (s *session) confirm(key core.JobKey) error {
+// confirm asks; without a person at the terminal nobody can answer. no is what
+// is said to a no.
+func (s *session) confirm(verb, question, no string) error {
 	if !s.inTerminal {
-		return usage("stop asks before it acts, and there is no terminal to ask on", "Give --yes.")
+		return usage(verb+" asks before it acts, and there is no terminal to ask on", "Give --yes.")
 	}
-	fmt.Fprintf(s.err, "Stop managing %s? The job goes on at its present size; nothing scales it any more. [y/N] ", key)
+	fmt.Fprint(s.err, question+" [y/N] ")
 	line, err := bufio.NewReader(s.in).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		f := failed("not stopped", "")
+		f := failed(no, "")
 		f.cause = err
 		return f
 	}

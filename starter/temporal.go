@@ -39,21 +39,19 @@ func (t temporalServer) Start(ctx context.Context, r startRequest) (started, err
 	return started{RunID: run.GetRunID()}, nil
 }
 
-func (t temporalServer) List(ctx context.Context, query string) ([]execution, error) {
-	var out []execution
-	var page []byte
-	for {
-		resp, err := t.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: page})
-		if err != nil {
-			return nil, translate(ctx, err, false)
-		}
-		for _, e := range resp.GetExecutions() {
-			out = append(out, toExecution(e))
-		}
-		if page = resp.GetNextPageToken(); len(page) == 0 {
-			return out, nil
-		}
+// pageSize is what a server gives at once; it may give less.
+const pageSize = 1000
+
+func (t temporalServer) List(ctx context.Context, query string, page []byte) ([]execution, []byte, error) {
+	resp, err := t.c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, NextPageToken: page, PageSize: pageSize})
+	if err != nil {
+		return nil, nil, translate(ctx, err, false)
 	}
+	out := make([]execution, 0, len(resp.GetExecutions()))
+	for _, e := range resp.GetExecutions() {
+		out = append(out, toExecution(e))
+	}
+	return out, resp.GetNextPageToken(), nil
 }
 
 func (t temporalServer) Describe(ctx context.Context, id string) (execution, error) {

@@ -1,6 +1,0 @@
-package main
-
-import "flinkscaler/internal/flags"
-
-// period is a flag for a length of time.
-type period = flags.Period
