@@ -45,6 +45,9 @@ type VertexDecision struct {
 	// Load is busy time as a share, 0 to 1.
 	Load Reading `json:"load"`
 	Lag  Reading `json:"lag"`
+	// Observed is true when TrueRate is the rate that was seen under a backlog,
+	// not the one that busy time tells.
+	Observed bool `json:"seen,omitempty"`
 	// Outside is true when TrueRate lies outside the thresholds.
 	Outside bool `json:"outside,omitempty"`
 	// Coefficient is how well past changes of the vertex scaled, 0 when that
@@ -116,8 +119,10 @@ type Decision struct {
 	// Problems lists what is wrong with the policy, if Reason is
 	// ReasonPolicyInvalid.
 	Problems []Problem `json:"problems,omitempty"`
-	// Restart says how long a restart was taken to last, where that was measured.
-	Restart string `json:"restart,omitempty"`
+	// Restart says how long a restart was taken to last, where that was measured,
+	// and RestartTime is that; zero where it is the policy's restart.time.
+	Restart     string        `json:"restart,omitempty"`
+	RestartTime time.Duration `json:"restartTime,omitempty"`
 	// Memory is a recommendation that came with a change, nil for none.
 	Memory *MemoryAdvice `json:"memory,omitempty"`
 	// Proposal is a change that was not put to a person before, nil for none. One

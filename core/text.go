@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,13 +38,19 @@ func (t Topology) Title(id string, most int) string {
 
 // Text tells the decision with its arithmetic, so that a person can do it
 // again with a pocket calculator. Vertices come in the order in which records
-// pass them.
-func (d Decision) Text(t Topology) string {
+// pass them. Terms are those of the policy, none where they are not known.
+func (d Decision) Text(t Topology, terms Terms) string {
 	w := &page{}
+	if d.RestartTime > 0 {
+		terms.Restart = d.RestartTime
+	}
 	w.line(0, fmt.Sprintf("%s: %s", d.Verdict, d.Reason))
 	w.line(2, d.Note)
 	w.line(2, d.evidence())
 	w.line(2, d.Restart)
+	if slices.ContainsFunc(d.Vertices, func(v VertexDecision) bool { return v.TargetRate.State() == Present }) {
+		w.line(2, terms.text())
+	}
 	for _, p := range d.Problems {
 		w.line(2, "problem: "+p.String())
 	}
@@ -51,14 +58,14 @@ func (d Decision) Text(t Topology) string {
 	for _, v := range t.Ordered() {
 		for _, x := range d.Vertices {
 			if x.ID == v.ID {
-				x.text(w, t)
+				x.text(w, t, terms)
 				seen[x.ID] = true
 			}
 		}
 	}
 	for _, x := range d.Vertices {
 		if !seen[x.ID] {
-			x.text(w, t)
+			x.text(w, t, terms)
 		}
 	}
 	d.Memory.text(w)
@@ -88,12 +95,12 @@ func (d Decision) evidence() string {
 	}
 	s += fmt.Sprintf(", %d samples over %s", d.Samples, d.Span.Round(time.Second))
 	if !d.WindowEnds.IsZero() {
-		s += ", window full at " + d.WindowEnds.UTC().Format("15:04:05")
+		s += ", window full at " + d.WindowEnds.UTC().Format("15:04:05 UTC")
 	}
 	return s
 }
 
-func (v VertexDecision) text(w *page, t Topology) {
+func (v VertexDecision) text(w *page, t Topology, terms Terms) {
 	size := fmt.Sprintf("%d -> %d", v.From, v.To)
 	if v.To == v.From {
 		size = fmt.Sprintf("stays at %d", v.From)
@@ -106,8 +113,11 @@ func (v VertexDecision) text(w *page, t Topology) {
 	w.line(0, fmt.Sprintf("%s: %s, %s", title, size, v.Why))
 	w.line(2, v.Note)
 	if v.TargetRate.State() == Present {
-		w.line(2, v.work())
-		w.line(2, v.bounds())
+		w.line(2, v.work(terms))
+		w.line(2, v.arrears(terms))
+		w.line(2, v.upBound(terms))
+		w.line(2, v.downBound(terms))
+		w.line(2, v.chosenFor(terms))
 	}
 	if f := v.formula(); f != "" {
 		w.line(2, f)
@@ -143,42 +153,137 @@ func (e *Effect) text() string {
 	return s
 }
 
+// text says what the sums of all vertices are made with.
+func (t Terms) text() string {
+	if !t.known() {
+		return ""
+	}
+	share := func(x float64) string { return Decimal(Read(x)) }
+	return fmt.Sprintf("sums are made with a utilization of %s, at least %s and at most %s; a restart of %s s and a catch-up.duration of %s s; rates are rounded to whole records",
+		share(t.Wanted), share(t.Least), share(t.Most), share(Seconds(t.Restart)), share(Seconds(t.CatchUp)))
+}
+
 // work says what the vertex has to do and could do.
-func (v VertexDecision) work() string {
+func (v VertexDecision) work(t Terms) string {
 	s := fmt.Sprintf("has to do %s/s", Decimal(v.TargetRate))
-	if lag, ok := v.Lag.Value(); ok && lag > 0 {
+	lag, ok := v.Lag.Value()
+	if ok && lag > 0 {
 		s += fmt.Sprintf(" with a lag of %s", Decimal(v.Lag))
 	}
 	if c, ok := v.CatchUpRate.Value(); ok && c > 0 {
-		s += fmt.Sprintf(" and %s/s to catch up", Decimal(v.CatchUpRate))
+		sum := ""
+		if within := Seconds(t.CatchUp); within > 0 && Round3(lag/within) == c {
+			sum = fmt.Sprintf("%s / %s s = ", Decimal(v.Lag), Decimal(Read(within)))
+		}
+		s += fmt.Sprintf(" and %s%s/s to catch up", sum, Decimal(v.CatchUpRate))
 	}
+	rate, bound := v.TrueRate.Value()
 	if load, ok := v.Load.Value(); ok {
 		s += fmt.Sprintf("; busy %s %%", Decimal(Read(load*100)))
+		if bound && load > 0 && !v.Observed {
+			s += fmt.Sprintf(" with about %s/s", about(rate*load))
+		}
 	}
-	if v.TrueRate.State() == NotApplicable {
+	switch {
+	case v.TrueRate.State() == NotApplicable:
 		return s + "; idle, so its rate at full load has no bound"
-	}
-	if v.TrueRate.State() != Present {
+	case !bound:
 		return s + "; what it could do at full load is not known"
+	case v.Observed:
+		return s + fmt.Sprintf("; was seen to do %s/s, which counts as its rate at full load", Decimal(v.TrueRate))
 	}
 	return s + fmt.Sprintf("; could do %s/s at full load", Decimal(v.TrueRate))
 }
 
-// bounds says between which true rates it stays.
-func (v VertexDecision) bounds() string {
-	s := fmt.Sprintf("gets more below %s/s, ", Decimal(v.UpBelow))
-	if v.DownAbove.State() == Present {
-		s += fmt.Sprintf("fewer above %s/s", Decimal(v.DownAbove))
-	} else {
-		s += "never fewer"
+// about is a number to three digits: the share that it was made with is known to
+// no more.
+func about(x float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-2)
+	if x == 0 || !(unit > 0) {
+		return Decimal(Read(x))
 	}
-	if v.Outside {
-		s += ": outside"
-	}
-	if v.Capacity.State() == Present {
-		s += fmt.Sprintf("; a new size is chosen for %s/s", Decimal(v.Capacity))
+	return Decimal(Read(math.Round(x/unit) * unit))
+}
+
+// sum is one of the vertex' rates in the making.
+func (v VertexDecision) sum(t Terms, utilization float64, restart bool) Sum {
+	s := Sum{Target: v.TargetRate.Or(0), CatchUp: v.CatchUpRate.Or(0), Utilization: utilization}
+	if restart {
+		s.Restart, s.Within = t.Restart, t.CatchUp
 	}
 	return s
+}
+
+// arrears says what a restart adds to the rates.
+func (v VertexDecision) arrears(t Terms) string {
+	s := v.sum(t, 1, true)
+	if !t.known() || s.Arrears() <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("a restart leaves %s x %s s / %s s = %s/s to work off", Decimal(v.TargetRate), Decimal(Read(Seconds(t.Restart))), Decimal(Read(Seconds(t.CatchUp))), Decimal(Read(s.Arrears())))
+}
+
+// made is a rate with how it is made up, by the first of the sums that comes to
+// it; by none it stands alone.
+func made(rate Reading, sums ...Sum) string {
+	out := Decimal(rate) + "/s"
+	for _, s := range sums {
+		if rate != Read(s.Rate()) {
+			continue
+		}
+		out += fmt.Sprintf(" = %s / %s", Decimal(Read(s.Target)), Decimal(Read(s.Utilization)))
+		for _, x := range []float64{s.CatchUp, s.Arrears()} {
+			if x != 0 {
+				out += " + " + Decimal(Read(x))
+			}
+		}
+		return out
+	}
+	return out
+}
+
+// sums are those with a utilization and, while a backlog is worked off, with all
+// of it; none where the terms are not known.
+func (v VertexDecision) sums(t Terms, restart bool, utilizations ...float64) []Sum {
+	if !t.known() {
+		return nil
+	}
+	var out []Sum
+	for _, u := range utilizations {
+		out = append(out, v.sum(t, u, restart))
+	}
+	return out
+}
+
+// upBound and downBound say between which true rates the vertex stays, and which
+// of them it has left.
+func (v VertexDecision) upBound(t Terms) string {
+	s := "gets more below " + made(v.UpBelow, v.sums(t, false, t.Most, 1)...)
+	rate, ok1 := v.TrueRate.Value()
+	if up, ok2 := v.UpBelow.Value(); ok1 && ok2 && v.Outside && rate < up {
+		s += ": outside"
+	}
+	return s
+}
+
+func (v VertexDecision) downBound(t Terms) string {
+	if v.DownAbove.State() != Present {
+		return "never fewer now"
+	}
+	s := "gets fewer above " + made(v.DownAbove, v.sums(t, true, t.Least)...)
+	rate, ok1 := v.TrueRate.Value()
+	if down, ok2 := v.DownAbove.Value(); v.Outside && (!ok1 || ok2 && rate > down) {
+		s += ": outside"
+	}
+	return s
+}
+
+// chosenFor says which rate a new size has to do.
+func (v VertexDecision) chosenFor(t Terms) string {
+	if v.Capacity.State() != Present {
+		return ""
+	}
+	return "a new size is chosen for " + made(v.Capacity, v.sums(t, true, t.Wanted)...)
 }
 
 // formula repeats how the size came about, where it did by the formula.

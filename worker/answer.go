@@ -41,7 +41,7 @@ func (e *evaluation) answer() answer {
 	return answer{
 		Cluster: e.key.Cluster, Job: e.key.Job, FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion,
 		Looks: e.looks, From: e.first.Sample.At, To: s.Sample.At, Decision: s.Decision,
-		Text:  strings.Split(strings.TrimRight(s.Decision.Text(s.Topology), "\n"), "\n"),
+		Text:  strings.Split(strings.TrimRight(s.Decision.Text(s.Topology, s.Policy.Terms()), "\n"), "\n"),
 		Turns: e.turns, Policy: s.Origins, Problems: s.Problems, Notes: e.notes(),
 	}
 }

@@ -198,7 +198,9 @@ func (s *State) explain() []string {
 	if s.Last.ID == "" {
 		return []string{"nothing is decided yet"}
 	}
-	return append(strings.Split(strings.TrimRight(s.Last.Text(s.Topology), "\n"), "\n"), s.proposalLines()...)
+	p, _, _ := policy.Resolve(s.layers())
+	text := s.Last.Text(s.Topology, p.Terms())
+	return append(strings.Split(strings.TrimRight(text, "\n"), "\n"), s.proposalLines()...)
 }
 
 func (s *State) history() History {

@@ -46,6 +46,9 @@ type Vertex struct {
 	// Idle is true when nothing was processed, or in no time: such a vertex
 	// could do any rate.
 	Idle bool
+	// Observed is true when TrueRate is what was seen under a backlog, not what
+	// busy time tells.
+	Observed bool
 	// Outside is true when TrueRate lies outside of its bounds.
 	Outside bool
 	// Unjudged says why the vertex must be left as it is, empty when it can be

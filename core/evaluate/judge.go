@@ -28,8 +28,11 @@ func (s *state) judge(v core.Vertex) Vertex {
 		return out
 	}
 	busy := s.busyMs(v)
-	r := rates{target: s.target[v.ID], catchUp: s.catchUp[v.ID], busyMs: busy, trueRate: s.trueRate(v, busy), lag: out.Lag}
+	r := rates{target: s.target[v.ID], catchUp: s.catchUp[v.ID], busyMs: busy, lag: out.Lag}
+	r.trueRate, out.Observed = s.trueRate(v, busy)
+	told := r.trueRate
 	s.customise(v, &r)
+	out.Observed = out.Observed && r.trueRate == told
 	s.bounds(r, &out)
 	if out.Unjudged == "" {
 		out.Unjudged = s.lacking(&out, r.trueRate)
@@ -71,7 +74,8 @@ func outside(trueRate float64, v Vertex) bool {
 	return ok && trueRate > down
 }
 
-func (s *state) trueRate(v core.Vertex, busyMs float64) float64 {
+// trueRate is the rate at full load, and whether it is one that was seen.
+func (s *state) trueRate(v core.Vertex, busyMs float64) (rate float64, seen bool) {
 	p, line := s.in.Policy, s.lines[v.ID]
 	observed := math.NaN()
 	if v.IsSource() {
@@ -84,7 +88,9 @@ func (s *state) trueRate(v core.Vertex, busyMs float64) float64 {
 		}
 	}
 	processed := line.processed(v.IsSource() || s.quirk(policy.QuirkNumerator), p.BusyTimeAggregator)
-	return core.Round3(TrueRate(busyRate(processed, busyMs), observed, p.ObservedSwitchThreshold))
+	byBusy := busyRate(processed, busyMs)
+	chosen := TrueRate(byBusy, observed, p.ObservedSwitchThreshold)
+	return core.Round3(chosen), chosen != byBusy && chosen == observed
 }
 
 // bounded is a reading of a number that may be without bound.

@@ -9,35 +9,18 @@ import (
 )
 
 // seconds is a duration as the formulas take it: in whole seconds.
-func seconds(d time.Duration) float64 { return float64(int64(d / time.Second)) }
+func seconds(d time.Duration) float64 { return core.Seconds(d) }
 
 // Capacity is the rate a size is chosen for: what there is to do at a share u
 // of busy time, what it takes to work off the lag, and, withRestart, the
 // records that arrive while a rescale stops the job. +Inf for u = 0, NaN where
 // a rate is.
 func Capacity(target, catchUp, u float64, withRestart bool, p policy.Policy) float64 {
-	if math.IsNaN(target) || math.IsNaN(catchUp) {
-		return math.NaN()
+	s := core.Sum{Target: target, CatchUp: catchUp, Utilization: u}
+	if withRestart {
+		s.Restart, s.Within = p.RestartTime, p.CatchUp
 	}
-	u = min(max(u, 0), 1)
-	if u == 0 {
-		return math.Inf(1)
-	}
-	restart := 0.0
-	if c := seconds(p.CatchUp); withRestart && c > 0 {
-		restart = float64(target*seconds(p.RestartTime)) / c
-	}
-	return toWhole(float64(catchUp+restart) + float64(target/u))
-}
-
-// toWhole rounds to a whole number, halves up, as Java does: adding a half before
-// cutting would lift the largest number below a half, and odd ones from 2^52 on.
-func toWhole(x float64) float64 {
-	down := math.Floor(x)
-	if x-down >= 0.5 {
-		return down + 1
-	}
-	return down
+	return s.Rate()
 }
 
 // load is busy time as a share in one sample, by the aggregator, rounded.

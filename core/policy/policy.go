@@ -316,3 +316,8 @@ func Check(l Layer) []core.Problem {
 	_, _, problems := Resolve([]Layer{l})
 	return problems
 }
+
+// Terms are what the sums of a decision are made with.
+func (p Policy) Terms() core.Terms {
+	return core.Terms{Wanted: p.UtilizationTarget, Most: p.UtilizationMax, Least: p.UtilizationMin, Restart: p.RestartTime, CatchUp: p.CatchUp}
+}

@@ -117,7 +117,7 @@ func Decision(v core.Vertex, e evaluate.Vertex) core.VertexDecision {
 		ID: v.ID, From: v.Parallelism, To: v.Parallelism, Wanted: v.Parallelism,
 		TrueRate: e.TrueRate, TargetRate: e.TargetRate, CatchUpRate: e.CatchUpRate,
 		UpBelow: e.UpBelow, DownAbove: e.DownAbove, Capacity: e.Capacity,
-		Load: e.Load, Lag: e.Lag, Outside: e.Outside,
+		Load: e.Load, Lag: e.Lag, Observed: e.Observed, Outside: e.Outside,
 		Why: core.ReasonWithinTarget, Note: e.Note,
 	}
 }

@@ -124,6 +124,9 @@ func (c *cycle) run(problems []core.Problem) {
 	c.book.AsReleased(c.ctx.Window[len(c.ctx.Window)-1].RunningSince, c.ctx.Topology)
 	c.asked()
 	c.p.RestartTime, c.d.Restart = c.restart()
+	if c.d.Restart != "" {
+		c.d.RestartTime = c.p.RestartTime
+	}
 	if c.ctx.Override.Active(c.ctx.Now) {
 		c.override()
 	} else {

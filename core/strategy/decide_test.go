@@ -355,6 +355,6 @@ func FuzzDecide(f *testing.F) {
 		if b, err := json.Marshal(m); err != nil && c.Now.Year() < 9999 && c.Now.Year() > 0 {
 			t.Fatalf("memory %+v: %v, %d bytes", m, err, len(b))
 		}
-		_ = d.Text(c.Topology)
+		_ = d.Text(c.Topology, core.Terms{})
 	})
 }

@@ -96,7 +96,7 @@ func TestDelayedDownOverHours(t *testing.T) {
 					continue
 				}
 				if got := [2]int{d.Vertices[0].To, d.Vertices[1].To}; k != c.at || got != c.sizes {
-					t.Errorf("minute %d: %v; want minute %d: %v: %s\n%s", k, got, c.at, c.sizes, c.reason, d.Text(l.ctx.Topology))
+					t.Errorf("minute %d: %v; want minute %d: %v: %s\n%s", k, got, c.at, c.sizes, c.reason, d.Text(l.ctx.Topology, core.Terms{}))
 				}
 				if l.ctx.Memory.Delayed != nil {
 					t.Errorf("delays left after a change: %v", l.ctx.Memory.Delayed)

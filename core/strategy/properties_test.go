@@ -118,7 +118,7 @@ func TestMoreLoadNeverAsksForLess(t *testing.T) {
 		a, b := decided(w.context(p), p), decided(more.context(p), p)
 		for i := range a.Vertices {
 			if b.Vertices[i].Wanted < a.Vertices[i].Wanted {
-				t.Fatalf("%s: wants %d, with %v times the load only %d\n%s\n%s", a.Vertices[i].ID, a.Vertices[i].Wanted, times, b.Vertices[i].Wanted, a.Text(w.topology), b.Text(w.topology))
+				t.Fatalf("%s: wants %d, with %v times the load only %d\n%s\n%s", a.Vertices[i].ID, a.Vertices[i].Wanted, times, b.Vertices[i].Wanted, a.Text(w.topology, core.Terms{}), b.Text(w.topology, core.Terms{}))
 			}
 		}
 	})
@@ -229,7 +229,7 @@ func TestAppliedDecisionHolds(t *testing.T) {
 			t.Skip("rounding may tip it")
 		}
 		if b.Verdict != core.Hold {
-			t.Fatalf("after\n%s\nagain\n%s", a.Text(w.topology), b.Text(after.topology))
+			t.Fatalf("after\n%s\nagain\n%s", a.Text(w.topology, core.Terms{}), b.Text(after.topology, core.Terms{}))
 		}
 	})
 }
@@ -255,6 +255,6 @@ func TestDecisionsAreSmallAndFinite(t *testing.T) {
 		if !slices.ContainsFunc(core.Reasons(), func(r core.ReasonInfo) bool { return r.Reason == d.Reason }) {
 			t.Fatalf("reason %q is not in the closed set (I14)", d.Reason)
 		}
-		_ = d.Text(w.topology)
+		_ = d.Text(w.topology, core.Terms{})
 	})
 }

@@ -60,7 +60,8 @@ func play(t *testing.T, given string) string {
 	if s.timeline.Len() == 0 {
 		s.write("no change")
 	}
-	return s.timeline.String() + s.events.summary() + "\n" + s.last.Text(topology)
+	p, _, _ := policy.Resolve([]policy.Layer{s.input, s.job})
+	return s.timeline.String() + s.events.summary() + "\n" + s.last.Text(topology, p.Terms())
 }
 
 func (s *scene) section(x section) {

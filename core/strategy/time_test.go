@@ -63,7 +63,7 @@ func TestTimeScalesNothingButTime(t *testing.T) {
 			t.Skip("rounding may tip it")
 		}
 		if a.Verdict != b.Verdict || a.Reason != b.Reason || !slices.Equal(a.Sizes(), b.Sizes()) {
-			t.Fatalf("%s %s %v, but %d times as slow %s %s %v\n%s\n%s", a.Verdict, a.Reason, a.Sizes(), k, b.Verdict, b.Reason, b.Sizes(), a.Text(w.topology), b.Text(w.topology))
+			t.Fatalf("%s %s %v, but %d times as slow %s %s %v\n%s\n%s", a.Verdict, a.Reason, a.Sizes(), k, b.Verdict, b.Reason, b.Sizes(), a.Text(w.topology, core.Terms{}), b.Text(w.topology, core.Terms{}))
 		}
 	})
 }

@@ -94,7 +94,7 @@ func claims(t *testing.T) []claim {
 		{"make targets exist", targets(t, &counts[0]), page("Run `make demonstration`."), 10, &counts[0]},
 		{"policy keys exist", keys(&counts[1]), page("set `job.autoscaler.metrics.windows`."), 30, &counts[1]},
 		{"links point to files", links(&counts[2]), page("see [it](reference/nothing.md#here)."), 30, &counts[2]},
-		{"commands and flags of flinkscaler exist", commands(t, &counts[3]), page("```sh\nflinkscaler pause dev/orders --until 2h\n```"), 15, &counts[3]},
+		{"commands and flags of flinkscaler exist", commands(t, &counts[3]), page("```sh\nflinkscaler pause dev/orders --during 2h\n```"), 15, &counts[3]},
 		{"reasons exist", reasons(&counts[5]), page("| reason | first look |\n|---|---|\n| `unreachable`, `no-leaders` | the JobManager |\n"), 40, &counts[5]},
 		{"inputs are good", inputs(&counts[4]), page("```sh\ntctl workflow start --wt ScaleFlinkJob --input '{\"cluster\": \"dev\", \"jobb\": \"orders\"}'\n```"), 2, &counts[4]},
 	}

@@ -155,7 +155,7 @@ func (s *settling) down() {
 	case to == d.From:
 		note := "as large a size was wanted within the delay"
 		if !r.Ready.IsZero() {
-			note = fmt.Sprintf("not before %s", r.Ready.UTC().Format("15:04:05"))
+			note = fmt.Sprintf("not before %s", r.Ready.UTC().Format("15:04:05 UTC"))
 		}
 		s.hold(to, by, note, core.ReasonDownDelayed)
 	case to != d.Wanted:

@@ -1,11 +1,11 @@
-package evaluate
+package core
 
 import (
 	"math"
 	"testing"
 )
 
-func TestToWholeIsJavasRound(t *testing.T) {
+func TestWholeIsJavasRound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reason  string
@@ -18,11 +18,11 @@ func TestToWholeIsJavasRound(t *testing.T) {
 		{"odd, and too large for a half", 1<<52 + 1, 1<<52 + 1},
 		{"no bound", math.Inf(1), math.Inf(1)},
 	} {
-		if got := toWhole(c.x); got != c.want {
-			t.Errorf("toWhole(%v) = %v; want %v: %s", c.x, got, c.want, c.reason)
+		if got := Whole(c.x); got != c.want {
+			t.Errorf("Whole(%v) = %v; want %v: %s", c.x, got, c.want, c.reason)
 		}
 	}
-	if got := toWhole(math.NaN()); !math.IsNaN(got) {
-		t.Errorf("toWhole(NaN) = %v", got)
+	if got := Whole(math.NaN()); !math.IsNaN(got) {
+		t.Errorf("Whole(NaN) = %v", got)
 	}
 }
