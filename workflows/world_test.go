@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"flinkscaler/activities"
@@ -91,7 +92,7 @@ func (w *world) environment(start time.Time) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	w.env = suite.NewTestWorkflowEnvironment()
-	w.env.SetTestTimeout(time.Minute)
+	patient(w.env)
 	w.env.SetStartWorkflowOptions(startOptions(spec.ID(key())))
 	w.env.SetStartTime(start)
 	for name, f := range map[string]any{
@@ -104,6 +105,13 @@ func (w *world) environment(start time.Time) {
 	}
 	w.env.RegisterWorkflowWithOptions(workflows.ScaleFlinkJob, workflow.RegisterOptions{Name: workflows.ScaleName})
 	w.env.RegisterWorkflowWithOptions(workflows.RescaleFlinkJob, workflow.RegisterOptions{Name: workflows.RescaleName})
+}
+
+// patient gives a busy machine time: a workflow that gets no processor for a
+// second is no deadlock.
+func patient(env *testsuite.TestWorkflowEnvironment) {
+	env.SetTestTimeout(10 * time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 }
 
 func key() core.JobKey { return core.JobKey{Cluster: "dev", Job: "orders"} }
