@@ -48,6 +48,9 @@ type Consent struct {
 	Given *Answered `json:"given,omitempty"`
 	// Refused are the noes that still hold, oldest first.
 	Refused []Answered `json:"refused,omitempty"`
+	// Replaced are the proposals that Open took the place of, oldest first: who
+	// read one of them may still agree to it until its deadline.
+	Replaced []Proposal `json:"replaced,omitempty"`
 }
 
 // NewProposal makes a proposal of a change that was decided.
@@ -80,6 +83,56 @@ func (p Proposal) Covers(vertices []VertexDecision) bool {
 	return true
 }
 
+// Carry gives what a yes to the proposal allows of a change: each vertex as far
+// as is wanted now, but no farther than was agreed to. Vertices that the
+// proposal does not name wait for a proposal of their own; ok is false where
+// nothing is left, where a vertex is to go the other way, and where others are
+// to go another way than all of the proposal, since nobody saw these together.
+func (p Proposal) Carry(vertices []VertexDecision) (sizes []VertexSize, ok bool) {
+	up, down := p.directions()
+	for _, v := range vertices {
+		if v.To == v.From {
+			continue
+		}
+		from, known := FindSize(p.From, v.ID)
+		to, _ := FindSize(p.To, v.ID)
+		switch grows := v.To > v.From; {
+		case grows && !up, !grows && !down, known && (from < to) != grows:
+			return nil, false
+		case !known:
+			if up && down {
+				return nil, false
+			}
+		case grows && from < v.To && v.From < to:
+			sizes = append(sizes, VertexSize{ID: v.ID, Parallelism: min(v.To, to)})
+		case !grows && from > v.To && v.From > to:
+			sizes = append(sizes, VertexSize{ID: v.ID, Parallelism: max(v.To, to)})
+		}
+	}
+	return sizes, len(sizes) > 0
+}
+
+// directions tells whether vertices of the proposal get larger, and smaller.
+func (p Proposal) directions() (up, down bool) {
+	for _, to := range p.To {
+		from, _ := FindSize(p.From, to.ID)
+		up, down = up || to.Parallelism > from, down || to.Parallelism < from
+	}
+	return up, down
+}
+
+// FindReplaced is a proposal that another took the place of.
+func (c Consent) FindReplaced(id string) (Proposal, bool) {
+	i := slices.IndexFunc(c.Replaced, func(p Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return Proposal{}, false
+	}
+	return c.Replaced[i], true
+}
+
+// maxReplaced bounds the proposals that are kept (I10).
+const maxReplaced = 3
+
 // FindRefused is the newest no that covers a change.
 func (c Consent) FindRefused(vertices []VertexDecision) (Answered, bool) {
 	for i := len(c.Refused) - 1; i >= 0; i-- {
@@ -101,6 +154,10 @@ func (c Consent) After(d Decision) (next Consent, said string) {
 	switch {
 	case d.Proposal != nil:
 		next.Open, next.Given = d.Proposal, nil
+		if c.Open != nil {
+			next.Replaced = append(slices.Clone(c.Replaced), *c.Open)
+			next.Replaced = next.Replaced[max(0, len(next.Replaced)-maxReplaced):]
+		}
 		said = fmt.Sprintf("replaced by %s: fresh evidence asks for something else", d.Proposal.ID)
 	case d.Reason == ReasonApproval:
 		next.Given = nil
@@ -114,9 +171,15 @@ func (c Consent) After(d Decision) (next Consent, said string) {
 	case d.Verdict == Change:
 		next.Open = nil
 		said = "withdrawn: what is wanted now needs no approval any more"
+		if c.Given != nil {
+			said = fmt.Sprintf("withdrawn: %s was approved and is carried out", c.Given.Proposal.ID)
+		}
 	case settled(d.Reason):
 		next.Open, next.Given = nil, nil
 		said = fmt.Sprintf("withdrawn: %s: %s", d.Reason, d.Note)
+	}
+	if next.Open == nil {
+		next.Replaced = nil
 	}
 	if next.Open == c.Open && next.Given == c.Given {
 		return next, ""

@@ -95,9 +95,9 @@ func newApprove(a *app) *cobra.Command {
 	return a.answerCommand(workflows.MsgApprove, &cobra.Command{
 		Use: "approve JOB DECISION", Short: "Approve a change that waits for a yes",
 		Long: `Approve a change that waits for a person's yes, by the id that status shows. The job
-is looked at anew: when that asks for the same, or for less in the same direction,
-it is carried out at once; when it asks for something else, that is a new proposal.
-What was rejected not long ago can still be approved.`,
+is looked at anew: what that asks for is carried out at once, no farther than was
+approved; more is a new proposal after it, and so is something else. What was
+rejected, or replaced by a new proposal, not long ago can still be approved.`,
 		Example: `  flinkscaler approve dev/orders 42-1796040000
   flinkscaler approve dev/orders 42-1796040000 --reason "sale"`,
 	})

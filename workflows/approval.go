@@ -27,6 +27,8 @@ func (s *State) answerable(m message) judgement {
 	switch {
 	case c.Open != nil && c.Open.ID == m.Decision, approve && no, !approve && yes:
 		return judgement{}
+	case approve && s.replaced(m.Decision):
+		return judgement{}
 	case yes || no:
 		return judgement{Problems: []core.Problem{{Path: m.Name + ".decision", Message: fmt.Sprintf("%s was answered like that already", spec.Cut(m.Decision, maxText))}}}
 	}
@@ -42,12 +44,23 @@ func (s *State) refused(id string) int {
 	return slices.IndexFunc(s.Consent.Refused, func(a core.Answered) bool { return a.Proposal.ID == id })
 }
 
+// replaced is true for a proposal that another took the place of not long ago.
+func (s *State) replaced(id string) bool {
+	_, ok := s.Consent.FindReplaced(id)
+	return ok
+}
+
 // take takes the proposal that an answer is about out of where it is.
 func (s *State) take(m message, now time.Time) core.Proposal {
 	c := &s.Consent
 	if c.Open != nil && c.Open.ID == m.Decision {
 		p := *c.Open
 		c.Open = nil
+		return p
+	}
+	if p, ok := c.FindReplaced(m.Decision); ok {
+		// What took its place waits on: the yes may not reach as far.
+		c.Replaced = slices.DeleteFunc(slices.Clone(c.Replaced), func(x core.Proposal) bool { return x.ID == p.ID })
 		return p
 	}
 	if c.Given != nil && c.Given.Proposal.ID == m.Decision {
@@ -79,7 +92,7 @@ func (s *State) answer(m message, now time.Time) (message, Answer) {
 	s.endDecision(endedBy("approved", m.By), now, p.ID, proposed)
 	m.Until = s.agree(a, now)
 	return m, Answer{
-		Message: fmt.Sprintf("%s is approved%s: %s; carried out when a fresh look asks for that, or for less in the same direction", p.ID, untilText(m.Until), s.proposalText(p)) + s.waits(),
+		Message: fmt.Sprintf("%s is approved%s: %s; carried out as far as a fresh look asks for it, and no farther", p.ID, untilText(m.Until), s.proposalText(p)) + s.waits(),
 		Sizes:   s.changes(p.To),
 	}
 }
@@ -158,6 +171,7 @@ func (s *State) expireConsent(now time.Time) bool {
 		s.end("ran out before it could be carried out", now, MsgApprove)
 	}
 	s.ranOut(now, MsgReject)
+	s.Consent.Replaced = slices.DeleteFunc(slices.Clone(s.Consent.Replaced), func(p core.Proposal) bool { return passed(p.Deadline, now) })
 	s.Consent.Refused = slices.DeleteFunc(slices.Clone(s.Consent.Refused), func(a core.Answered) bool { return passed(a.Until, now) })
 	if ended {
 		s.Stand++

@@ -92,8 +92,8 @@ func TestAChangeWaitsForAYes(t *testing.T) {
 	}
 }
 
-// TestAYesIsForWhatWasSeen: on fresh evidence less is carried out, more is a
-// new proposal.
+// TestAYesIsForWhatWasSeen: on fresh evidence less is carried out; of more as
+// much as was agreed to, and the rest is a new proposal.
 func TestAYesIsForWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -104,7 +104,7 @@ func TestAYesIsForWhatWasSeen(t *testing.T) {
 		ended  string
 	}{
 		"less": {"in the same direction", 3, 3, false, "carried out by rescale 1"},
-		"more": {"nobody saw that", 6, 2, true, "replaced by"},
+		"more": {"as far as was agreed to", 6, 4, true, "carried out by rescale 1"},
 		"none": {"the load went away", 2, 2, false, "withdrawn"},
 		"down": {"the other direction", 1, 2, true, "replaced by"},
 	} {
@@ -150,6 +150,48 @@ func TestAStaleProposalIsWithdrawn(t *testing.T) {
 		w.env.CancelWorkflow()
 	})
 	w.start(input())
+}
+
+// TestAYesToWhatWasReplaced: the wish grew while a person read the proposal. The
+// yes counts as far as it goes; a no is for the proposal that waits.
+func TestAYesToWhatWasReplaced(t *testing.T) {
+	t.Parallel()
+	w := asks(t, false)
+	w.want = 4
+	var first, second core.Proposal
+	var no, yes, late callbacks
+	w.at(5*time.Minute, func() { first = w.open(t); w.set(func() { w.want = 6 }) })
+	w.at(8*time.Minute, func() {
+		if second = w.open(t); second.ID == first.ID {
+			t.Errorf("the wish grew, and %s still waits", first.ID)
+		}
+		w.env.UpdateWorkflow(workflows.MsgReject, "u0", &no, map[string]any{"decision": first.ID, "by": "bob"})
+		w.env.UpdateWorkflow(workflows.MsgApprove, "u1", &yes, map[string]any{"decision": first.ID, "by": "ann"})
+	})
+	w.at(11*time.Minute, func() {
+		s := w.status(t)
+		if s.Parallelism != 4 || w.writes != 1 || s.Proposal == nil || s.Proposal.To[0].Parallelism != 6 || s.Proposal.ID == second.ID {
+			t.Errorf("after the yes: parallelism %d, %d writes, proposal %+v", s.Parallelism, w.writes, s.Proposal)
+		}
+		if diff := cmp.Diff([]string{
+			"proposal: replaced by " + second.ID + ": fresh evidence asks for something else",
+			"proposal: withdrawn: " + first.ID + " was approved and is carried out", "approve by ann: carried out by rescale 1", "proposal: ",
+		}, w.told(t)); diff != "" {
+			t.Errorf("orders (-want +got):\n%s", diff)
+		}
+		w.env.UpdateWorkflow(workflows.MsgApprove, "u2", &late, map[string]any{"decision": first.ID, "by": "bob"})
+	})
+	w.at(12*time.Minute, func() { w.env.CancelWorkflow() })
+	w.start(input())
+	if no.rejected == nil || !strings.Contains(no.rejected.Error(), "the one that does is "+second.ID) {
+		t.Errorf("a no to what was replaced: %v", no.rejected)
+	}
+	if yes.rejected != nil || !strings.Contains(yes.answer.Message, first.ID+" is approved") {
+		t.Errorf("a yes to what was replaced: %v %+v", yes.rejected, yes.answer)
+	}
+	if late.rejected == nil {
+		t.Error("a yes to what was carried out already is taken")
+	}
 }
 
 func TestANoHoldsForAWhile(t *testing.T) {

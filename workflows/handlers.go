@@ -34,7 +34,7 @@ func orders() []struct{ name, description string } {
 		{MsgOverride, `Pin the size: {"parallelism": 4} for all, or {"vertices": {"<vertex id or exact name>": 4}}; optional "for" or "until", "by", "reason".`},
 		{MsgClearOverride, `End an override. {"by": "ann"}, optional.`},
 		{MsgUndo, `Go back to the size before the last change, for an hour: all fields are optional; "for" or "until", "by", "reason".`},
-		{MsgApprove, `Approve a proposal: {"decision": "<id>"}; optional "by", "reason". It is carried out when a fresh look asks for the same or less.`},
+		{MsgApprove, `Approve a proposal: {"decision": "<id>"}; optional "by", "reason". It is carried out as far as a fresh look asks for it.`},
 		{MsgReject, `Reject a proposal: {"decision": "<id>"}; optional "by", "reason". The same is not proposed again for a while, unless it grows.`},
 		{MsgSetPolicy, `Set policy keys above all other layers: {"policy": {"<key>": "<value>" or null to remove it}}; optional "for" or "until", "by", "reason".`},
 		{MsgEvaluateNow, `Look and decide now instead of at the next cycle.`},

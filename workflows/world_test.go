@@ -205,9 +205,14 @@ func (w *world) asking(d core.Decision, c core.Consent) core.Decision {
 	_, no := c.FindRefused(d.Vertices)
 	p := core.NewProposal(d)
 	p.Within, p.Quiet, p.Apply = w.ask.Within, w.ask.Quiet, w.ask.Apply
+	if c.Given != nil {
+		if sizes, ok := c.Given.Proposal.Carry(d.Vertices); ok {
+			d.Vertices = slices.Clone(d.Vertices)
+			d.Vertices[0].To = sizes[0].Parallelism
+			return d
+		}
+	}
 	switch {
-	case c.Given != nil && c.Given.Proposal.Covers(d.Vertices):
-		return d
 	case c.Open != nil && c.Open.Covers(d.Vertices):
 		d.Reason = core.ReasonApproval
 	case no:

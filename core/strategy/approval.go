@@ -8,6 +8,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 )
 
 // approval holds a change that needs a person's yes and has none. What a person
@@ -22,8 +23,7 @@ func (c *cycle) approval() bool {
 	no, refused := consent.FindRefused(c.d.Vertices)
 	yes, open := consent.Given, consent.Open
 	switch {
-	case yes != nil && yes.Proposal.Covers(c.d.Vertices):
-		c.d.Note += fmt.Sprintf("; %s was approved%s", yes.Proposal.ID, answerer(*yes))
+	case yes != nil && c.carry(*yes):
 		return false
 	case needed && open != nil && open.Covers(c.d.Vertices):
 		c.forbid(core.ReasonApproval, fmt.Sprintf("proposal %s waits for an answer until %s; would do: %s", open.ID, clock(open.Deadline), would))
@@ -35,6 +35,68 @@ func (c *cycle) approval() bool {
 		return false
 	}
 	return true
+}
+
+// carry makes the change that a yes allows: what is wanted, but no farther than
+// was agreed to. Not where the size on the way has failed before, or an edge
+// would break by it: that nobody has seen.
+func (c *cycle) carry(yes core.Answered) bool {
+	sizes, ok := yes.Proposal.Carry(c.d.Vertices)
+	if !ok {
+		return false
+	}
+	vertices, wanted, cut := slices.Clone(c.d.Vertices), c.d.Note, false
+	for i := range vertices {
+		v := &vertices[i]
+		to, allowed := core.FindSize(sizes, v.ID)
+		if !allowed {
+			to = v.From
+		}
+		if to == v.To {
+			continue
+		}
+		if nearest, _ := c.book.Avoid(v.ID, v.From, to); nearest != to {
+			return false
+		}
+		v.Steps = append(slices.Clone(v.Steps), core.Step{By: byApproval, To: to, Note: fmt.Sprintf("%s was approved, %d is wanted now", yes.Proposal.ID, v.To)})
+		v.To, cut = to, true
+		if to == v.From {
+			v.Why = core.ReasonApproval
+		}
+	}
+	if cut {
+		if !slices.ContainsFunc(vertices, func(v core.VertexDecision) bool { return v.To != v.From && v.Outside }) {
+			return false
+		}
+		if !c.p.Quirks.Has(policy.QuirkForward) && breaksJoined(vertices, c.ctx.Topology) {
+			return false
+		}
+		c.d.Vertices, c.d.Memory = vertices, nil
+		c.sumUp()
+		c.d.Note += "; more is wanted meanwhile: " + wanted
+	}
+	c.d.Note += fmt.Sprintf("; %s was approved%s", yes.Proposal.ID, answerer(yes))
+	return true
+}
+
+// byApproval names the step that keeps a change to what was approved.
+const byApproval = "approval"
+
+// breaksJoined is true where vertices that a FORWARD edge joins get unequal.
+func breaksJoined(vertices []core.VertexDecision, t core.Topology) bool {
+	for _, ids := range scale.Groups(t) {
+		size := 0
+		for _, v := range vertices {
+			switch {
+			case !slices.Contains(ids, v.ID):
+			case size != 0 && v.To != size:
+				return true
+			default:
+				size = v.To
+			}
+		}
+	}
+	return false
 }
 
 // answerer says who answered, and why.

@@ -1,12 +1,14 @@
 package strategy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/stabilize"
 )
 
 func TestNeedsApproval(t *testing.T) {
@@ -68,7 +70,7 @@ func TestNeedsApproval(t *testing.T) {
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	change := func() core.Decision {
-		return core.Decision{ID: "9-9", Verdict: core.Change, Reason: core.ReasonScaleUp, Note: "a 4 -> 6", Vertices: []core.VertexDecision{{ID: "a", From: 4, To: 6}}}
+		return core.Decision{ID: "9-9", Verdict: core.Change, Reason: core.ReasonScaleUp, Note: "a 4 -> 6", Vertices: []core.VertexDecision{{ID: "a", From: 4, To: 6, Outside: true}}}
 	}
 	made := func(id string, to int) core.Proposal {
 		return core.NewProposal(core.Decision{ID: id, Vertices: []core.VertexDecision{{ID: "a", From: 4, To: to}}})
@@ -83,6 +85,9 @@ func TestApproval(t *testing.T) {
 		want      core.Reason // "" when it is carried out
 		proposed  bool
 		says, not string
+		// to is what is carried out where that is not all; failed is a size that has
+		// failed not long ago.
+		to, failed int
 	}{
 		"asked":                    {reason: "a new proposal", keys: ask, want: core.ReasonApproval, proposed: true, says: "proposal 9-9 waits for an answer for 1 h; would do: a 4 -> 6", not: "replaces"},
 		"not asked":                {reason: "the policy does not say so", keys: nil, says: "a 4 -> 6"},
@@ -92,7 +97,9 @@ func TestApproval(t *testing.T) {
 		"approved":                 {reason: "carried out, and said by whose word", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: open, By: "ann", Reason: "sale"}}, says: "a 4 -> 6; 1-1 was approved by ann (sale)"},
 		"approved more":            {reason: "less far in the same direction", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: far}}, says: "1-1 was approved"},
 		"approved by default":      {reason: "nobody answered", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: open, Default: true}}, says: "by default, since nobody answered"},
-		"approved less":            {reason: "a new proposal, and said so", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: near, By: "ann"}}, want: core.ReasonApproval, proposed: true, says: "1-1 was approved by ann, but this is something else"},
+		"approved less":            {reason: "as far as was approved: the rest is asked for after it", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: near, By: "ann"}}, to: 5, says: "a 4 -> 5; more is wanted meanwhile: a 4 -> 6; 1-1 was approved by ann"},
+		"approved the other way":   {reason: "a new proposal, and said so", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: made("1-1", 3), By: "ann"}}, want: core.ReasonApproval, proposed: true, says: "1-1 was approved by ann, but this is something else"},
+		"approved what failed":     {reason: "the size on the way is a bad one: nobody has seen that", keys: ask, consent: core.Consent{Given: &core.Answered{Proposal: near, By: "ann"}}, failed: 5, want: core.ReasonApproval, proposed: true, says: "but this is something else"},
 		"rejected":                 {reason: "not again for a while", keys: ask, consent: core.Consent{Refused: []core.Answered{{Proposal: open, By: "bob"}}}, want: core.ReasonDeclined, says: "1-1 was rejected by bob"},
 		"rejected more":            {reason: "less is no growth", keys: ask, consent: core.Consent{Refused: []core.Answered{{Proposal: far}}}, want: core.ReasonDeclined},
 		"rejected less":            {reason: "it has grown", keys: ask, consent: core.Consent{Refused: []core.Answered{{Proposal: near}}}, want: core.ReasonApproval, proposed: true},
@@ -111,6 +118,11 @@ func TestApproval(t *testing.T) {
 			}
 			p, _, _ := policy.Resolve([]policy.Layer{{Name: "input", Values: values}})
 			c := &cycle{ctx: core.JobContext{Now: t0(), Consent: tt.consent}, p: p, d: change()}
+			var memory core.Memory
+			if tt.failed > 0 {
+				memory.Bad = []core.BadSize{{Above: []core.VertexSize{{ID: "a", Parallelism: tt.failed}}, For: time.Hour, Until: t0().Add(time.Hour)}}
+			}
+			c.book = stabilize.Open(memory, nil, core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 4}}}, t0(), p)
 			if tt.cause != "" {
 				c.d.Reason = tt.cause
 			}
@@ -118,11 +130,52 @@ func TestApproval(t *testing.T) {
 			if held != (tt.want != "") || (held && (c.d.Reason != tt.want || c.d.Verdict != core.Hold || c.d.Vertices[0].To != 4)) {
 				t.Errorf("%s: held %v, %s %s, to %d", tt.reason, held, c.d.Verdict, c.d.Reason, c.d.Vertices[0].To)
 			}
+			if to := c.d.Vertices[0].To; tt.to != 0 && (c.d.Reason != core.ReasonScaleUp || to != tt.to || c.d.Verdict != core.Change || len(c.d.Vertices[0].Steps) == 0) {
+				t.Errorf("%s: carried out as %d, want %d", tt.reason, to, tt.to)
+			}
 			if (c.d.Proposal != nil) != tt.proposed || (tt.proposed && c.d.Proposal.To[0].Parallelism != 6) {
 				t.Errorf("%s: proposal %+v", tt.reason, c.d.Proposal)
 			}
 			if !strings.Contains(c.d.Note, tt.says) || (tt.not != "" && strings.Contains(c.d.Note, tt.not)) {
 				t.Errorf("%s: note %q, want %q", tt.reason, c.d.Note, tt.says)
+			}
+		})
+	}
+}
+
+// TestCarryNeedsACause: a yes makes no restart where what it allows is not what
+// is wanted for, and breaks no edge.
+func TestCarryNeedsACause(t *testing.T) {
+	t.Parallel()
+	vd := func(id string, from, to int, outside bool) core.VertexDecision {
+		return core.VertexDecision{ID: id, From: from, To: to, Wanted: to, Outside: outside}
+	}
+	graph := core.Topology{Vertices: []core.Vertex{{ID: "a", Parallelism: 4}, {ID: "b", Parallelism: 4, Inputs: []core.Edge{{From: "a", Ship: core.ShipForward}}}}}
+	for name, tt := range map[string]struct {
+		reason          string
+		proposed, fresh []core.VertexDecision
+		topology        core.Topology
+		want            string // sizes, empty for another proposal
+	}{
+		"the cause is left out": {"b would only have gone along", []core.VertexDecision{vd("b", 2, 3, false)}, []core.VertexDecision{vd("a", 4, 6, true), vd("b", 2, 3, false)}, core.Topology{}, ""},
+		"the cause is in it":    {"c waits", []core.VertexDecision{vd("a", 4, 6, true)}, []core.VertexDecision{vd("a", 4, 8, true), vd("c", 2, 3, false)}, core.Topology{}, "a 6"},
+		"joined":                {"they were agreed to together", []core.VertexDecision{vd("a", 4, 6, true), vd("b", 4, 6, false)}, []core.VertexDecision{vd("a", 4, 8, true), vd("b", 4, 8, false)}, graph, "a 6, b 6"},
+		"joined by now":         {"one size for both, or none", []core.VertexDecision{vd("a", 4, 6, true)}, []core.VertexDecision{vd("a", 4, 8, true), vd("b", 4, 8, false)}, graph, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _, _ := policy.Resolve(nil)
+			c := &cycle{ctx: core.JobContext{Now: t0(), Topology: tt.topology}, p: p, d: core.Decision{Verdict: core.Change, Vertices: tt.fresh}}
+			c.book = stabilize.Open(core.Memory{}, nil, tt.topology, t0(), p)
+			ok := c.carry(core.Answered{Proposal: core.NewProposal(core.Decision{ID: "1-1", Vertices: tt.proposed})})
+			var sizes []string
+			for _, v := range c.d.Vertices {
+				if ok && v.To != v.From {
+					sizes = append(sizes, fmt.Sprintf("%s %d", v.ID, v.To))
+				}
+			}
+			if got := strings.Join(sizes, ", "); ok != (tt.want != "") || got != tt.want {
+				t.Errorf("%s: %v, %q; want %q", tt.reason, ok, got, tt.want)
 			}
 		})
 	}

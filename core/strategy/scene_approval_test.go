@@ -63,6 +63,7 @@ func (s *scene) consentEnds() {
 			c.Refused = append(slices.Clone(c.Refused), a)
 		}
 	}
+	c.Replaced = slices.DeleteFunc(slices.Clone(c.Replaced), func(p core.Proposal) bool { return !s.now.Before(p.Deadline) })
 	if c.Given != nil && !s.now.Before(c.Given.Until) {
 		c.Given = nil
 	}
