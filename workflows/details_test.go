@@ -31,7 +31,7 @@ func TestDetailsAreNoMarkup(t *testing.T) {
 	details := s.details()
 	for _, bad := range []string{"](http", "<img", " `a`", "\n#", "**bold**", "\r"} {
 		// An escaped bracket or backtick is text.
-		if strings.Contains(strings.ReplaceAll(details, `\\`, ""), bad) && !strings.Contains(bad, "](") {
+		if strings.Contains(strings.ReplaceAll(strings.ReplaceAll(details, `\\`, ""), `\<`, ""), bad) && !strings.Contains(bad, "](") {
 			t.Errorf("%q is in\n%s", bad, details)
 		}
 	}
@@ -45,5 +45,34 @@ func TestDetailsAreNoMarkup(t *testing.T) {
 	}
 	if len(details) > 10000 {
 		t.Errorf("%d bytes", len(details))
+	}
+}
+
+// TestHeadline: the first line says the state and why, once.
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		health core.Health
+		last   core.Decision
+		pause  *core.Pause
+		want   string
+	}{
+		"nothing decided":  {"there is no reason yet", "", core.Decision{}, nil, "**starting**"},
+		"watching":         {"state, reason and numbers", core.Watching, core.Decision{ID: "1", Reason: core.ReasonWithinTarget, Note: "all is well"}, nil, "**watching**, within-target: all is well"},
+		"paused":           {"the note goes on from the state", core.Paused, core.Decision{ID: "1", Reason: core.ReasonPaused, Note: "paused by ann (release) until 2026-11-30 19:17 UTC; would hold: within-target"}, &core.Pause{}, "**paused** by ann (release) until 2026-11-30 19:17 UTC; would hold: within-target"},
+		"just paused":      {"the decision is from before", core.Watching, core.Decision{ID: "1", Reason: core.ReasonWithinTarget, Note: "all is well"}, &core.Pause{}, "**paused**, within-target: all is well"},
+		"the job is gone":  {"state and reason are one word", core.JobGone, core.Decision{ID: "1", Reason: core.ReasonJobGone, Note: "no job of that name"}, nil, "**job-gone**: no job of that name"},
+		"words of others":  {"are no markup", core.Blocked, core.Decision{ID: "1", Reason: core.ReasonRefused, Note: "Flink says <b>no</b> & *why*"}, nil, `**blocked**, refused: Flink says \<b>no\</b> &amp; \*why\*`},
+		"waits for a yes":  {"what is to be done comes first", core.Awaiting, core.Decision{ID: "1", Reason: core.ReasonApproval, Note: "proposal 1 waits"}, nil, "**awaiting-approval**, approval-needed: proposal 1 waits"},
+		"a word like that": {"pausedness is not the state", core.Paused, core.Decision{ID: "1", Reason: core.ReasonPaused, Note: "pausedly"}, &core.Pause{}, "**paused**: pausedly"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := State{Health: tt.health, Last: tt.last, Pause: tt.pause, Consent: core.Consent{Open: &core.Proposal{}}}
+			if got := s.headline(s.health()); got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
+			}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"flinkscaler/activities"
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/spec"
 )
 
 // Answer is what an update gives back.
@@ -90,6 +91,43 @@ func (l *loop) drainAll(ctx workflow.Context) {
 	for _, s := range l.signals {
 		l.drain(ctx, s)
 	}
+	l.stray(ctx)
+}
+
+// stray takes the signals whose name nobody knows: who mistyped one must see it.
+// It is called between cycles, where it changes nothing but what is shown.
+func (l *loop) stray(ctx workflow.Context) {
+	for _, name := range slices.Sorted(slices.Values(workflow.GetUnhandledSignalNames(ctx))) {
+		if slices.ContainsFunc(l.signals, func(s signal) bool { return s.name == name }) {
+			continue
+		}
+		channel := workflow.GetSignalChannel(ctx, name)
+		for channel.ReceiveAsync(new(converter.RawValue)) {
+			l.s.reject(ctx, spec.Cut(name, maxTitle), problemOf("signal", "no such message; known are %s", strings.Join(messageNames(), ", ")))
+		}
+	}
+}
+
+// messageNames lists the messages.
+func messageNames() []string {
+	var out []string
+	for _, o := range orders() {
+		out = append(out, o.name)
+	}
+	return out
+}
+
+// countMessage counts a message that was carried out or refused. Names that
+// nobody knows are one, so that no person makes a series.
+func countMessage(ctx workflow.Context, cluster, name string, done bool) {
+	result := "refused"
+	if done {
+		result = "done"
+	}
+	if !slices.Contains(messageNames(), name) {
+		name = "unknown"
+	}
+	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": cluster, "message": name, "result": result}).Counter(MetricMessages).Inc(1)
 }
 
 // receive applies a signal; a malformed one is kept as rejected and shown.
@@ -178,6 +216,7 @@ func (l *loop) order(ctx workflow.Context, m message) (Answer, []core.Problem) {
 	l.s.remember(m.ID)
 	a := l.s.apply(m, j, now)
 	l.s.Orders++
+	countMessage(ctx, l.s.Spec.Key.Cluster, m.Name, true)
 	l.s.asks(m.Name, now)
 	workflow.GetLogger(ctx).Info("order of an operator", "job", l.s.Spec.Key.String(), "message", m.Name, "by", m.By, "result", a.Message)
 	l.hurry(now)
@@ -208,6 +247,7 @@ func (l *loop) handleUpdate(ctx workflow.Context, name, description string) erro
 					problems = l.s.judge(m).Problems
 				}
 				if len(problems) > 0 {
+					countMessage(ctx, l.s.Spec.Key.Cluster, name, false)
 					return invalid(problems)
 				}
 				return nil

@@ -110,3 +110,39 @@ func TestAnOverrideSaysWhatItWillDo(t *testing.T) {
 		t.Errorf("an override before the first look: %v %v", early.rejected, early.failed)
 	}
 }
+
+// TestAMistypedSignalIsShown: nobody answers a signal, so the one whose name is
+// wrong must be seen; it changes nothing and wakes nobody.
+func TestAMistypedSignalIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	looks := 0
+	w.at(90*time.Second, func() {
+		looks = w.observed
+		w.env.SignalWorkflow("puase", map[string]any{"by": "ann"})
+		w.env.SignalWorkflow("puase", "not JSON")
+		w.env.SignalWorkflow("aaa", nil)
+		w.env.SignalWorkflow(workflows.MsgPause, `{"by": 7}`)
+	})
+	w.at(91*time.Second, func() {
+		if w.observed != looks {
+			t.Errorf("%d looks before, %d after", looks, w.observed)
+		}
+	})
+	w.at(5*time.Minute, func() {
+		s := w.status(t)
+		var got []string
+		for _, r := range s.Rejected {
+			got = append(got, r.Message+": "+r.Problems[0].String())
+		}
+		const unknown = ": signal: no such message; known are pause, resume, override, clear-override, undo, approve, reject, set-policy, evaluate-now"
+		if diff := cmp.Diff([]string{"pause: pause.by: must be a string, got 7", "aaa" + unknown, "puase" + unknown, "puase" + unknown}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if s.Refused != 4 || s.Orders != 0 || s.Pause != nil || s.State != workflows.Watching {
+			t.Errorf("%d refused, %d carried out, %s", s.Refused, s.Orders, s.State)
+		}
+		w.env.CancelWorkflow()
+	})
+	w.start(input())
+}

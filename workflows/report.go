@@ -15,6 +15,7 @@ import (
 const (
 	MetricDecisions = "flink_autoscaler_decisions"
 	MetricRescales  = "flink_autoscaler_rescales"
+	MetricMessages  = "flink_autoscaler_messages"
 )
 
 // Health is the state of a job's management in one word.
@@ -56,21 +57,25 @@ type Status struct {
 	Set        []SetKey       `json:"setPolicy,omitempty"`
 	// Proposal waits for an answer, Approval is a yes that is not carried out yet,
 	// Rejections are the noes that hold.
-	Proposal       *core.Proposal  `json:"proposal,omitempty"`
-	Approval       *core.Answered  `json:"approval,omitempty"`
-	Rejections     []core.Answered `json:"rejections,omitempty"`
-	Rescale        *OpenRescale    `json:"rescale,omitempty"`
-	LastRescale    *core.Outcome   `json:"lastRescale,omitempty"`
-	RetryAfter     time.Time       `json:"retryAfter,omitzero"`
-	LastDecision   string          `json:"lastDecision,omitempty"`
-	LastDecisionAt time.Time       `json:"lastDecisionAt,omitzero"`
-	NextEvaluation time.Time       `json:"nextEvaluation,omitzero"`
-	Interval       string          `json:"interval"`
-	Cycle          int             `json:"cycle"`
-	Runs           int             `json:"runs"`
-	// Orders counts the messages that were carried out; Rejected holds the
-	// newest signals that could not be.
+	Proposal   *core.Proposal  `json:"proposal,omitempty"`
+	Approval   *core.Answered  `json:"approval,omitempty"`
+	Rejections []core.Answered `json:"rejections,omitempty"`
+	Rescale    *OpenRescale    `json:"rescale,omitempty"`
+	// RescaleWorkflow is the id of the workflow that carries Rescale out, which
+	// answers the query "progress".
+	RescaleWorkflow string        `json:"rescaleWorkflow,omitempty"`
+	LastRescale     *core.Outcome `json:"lastRescale,omitempty"`
+	RetryAfter      time.Time     `json:"retryAfter,omitzero"`
+	LastDecision    string        `json:"lastDecision,omitempty"`
+	LastDecisionAt  time.Time     `json:"lastDecisionAt,omitzero"`
+	NextEvaluation  time.Time     `json:"nextEvaluation,omitzero"`
+	Interval        string        `json:"interval"`
+	Cycle           int           `json:"cycle"`
+	Runs            int           `json:"runs"`
+	// Orders counts the messages that were carried out, Refused the signals that
+	// could not be; Rejected holds the newest of these.
 	Orders   int        `json:"orders"`
+	Refused  int        `json:"refusedSignals,omitempty"`
 	Rejected []Rejected `json:"rejectedSignals,omitempty"`
 }
 
@@ -109,7 +114,10 @@ func (s *State) status() Status {
 		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
 		Pause: s.Pause, Override: s.Override, Set: s.Set,
 		Proposal: s.Consent.Open, Approval: s.Consent.Given, Rejections: s.Consent.Refused, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
-		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Rejected: s.Rejected,
+		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Refused: s.Refused, Rejected: s.Rejected,
+	}
+	if s.Open != nil {
+		out.RescaleWorkflow = spec.RescaleID(s.Spec.Key.Cluster, s.Spec.Target)
 	}
 	if n := len(s.Decisions); n > 0 {
 		out.Since = s.Decisions[n-1].At
@@ -210,7 +218,7 @@ func (s *State) history() History {
 // details are the Markdown lines in the Temporal UI.
 func (s *State) details() string {
 	st := s.status()
-	lines := []string{fmt.Sprintf("**%s** %s", st.State, s.headline())}
+	lines := []string{s.headline(st.State)}
 	if len(st.Vertices) > 0 {
 		lines = append(lines, "", "| vertex | parallelism | load | records/s | could do | lag |", "|---|---|---|---|---|---|")
 		for i, v := range st.Vertices {
@@ -229,50 +237,83 @@ func (s *State) details() string {
 	if !st.NextEvaluation.IsZero() {
 		lines = append(lines, fmt.Sprintf("- next evaluation %s, every %s", clock(st.NextEvaluation), s.Interval))
 	}
-	// The Web UI cuts off the end of the last paragraph.
-	return strings.Join(append(lines, "", "\u00a0"), "\n")
+	return strings.Join(lines, "\n") + lastLine
 }
 
 // maxDetailRows keeps the details readable for large jobs.
 const maxDetailRows = 20
 
-func (s *State) headline() string {
+// headline is the state and why. A note that begins with the state goes on from
+// it.
+func (s *State) headline(state Health) string {
 	if s.Last.ID == "" {
-		return ""
+		return fmt.Sprintf("**%s**", state)
 	}
-	return fmt.Sprintf("%s: %s", s.Last.Reason, plain(s.Last.Note))
+	note := s.Last.Note
+	if rest, ok := strings.CutPrefix(note, string(state)+" "); ok {
+		return fmt.Sprintf("**%s** %s", state, plain(rest))
+	}
+	if string(s.Last.Reason) == string(state) {
+		return fmt.Sprintf("**%s**: %s", state, plain(note))
+	}
+	return fmt.Sprintf("**%s**, %s: %s", state, s.Last.Reason, plain(note))
 }
 
 // orders says what operators ordered, and what of it was refused.
 func (s *State) orders() []string {
 	var out []string
 	if p := s.Pause; p != nil {
-		out = append(out, fmt.Sprintf("- **paused**%s%s since %s%s", by(p.By), because(p.Reason), clock(p.Since), untilText(p.Until)))
+		out = append(out, fmt.Sprintf("- **paused**%s%s, %s", by(p.By), because(p.Reason), span(p.Since, p.Until)))
 	}
 	if o := s.Override; o != nil {
-		out = append(out, fmt.Sprintf("- **override**%s%s since %s%s", by(o.By), because(o.Reason), clock(o.Since), untilText(o.Until)))
+		out = append(out, fmt.Sprintf("- **override** %s%s%s, %s", plain(s.overrideText(*o)), by(o.By), because(o.Reason), span(o.Since, o.Until)))
 	}
 	if p := s.Consent.Open; p != nil {
 		out = append(out, fmt.Sprintf("- **proposal `%s`** waits for approve or reject until %s: %s", p.ID, clock(p.Deadline), plain(s.proposalText(*p))))
 	}
 	if a := s.Consent.Given; a != nil {
-		out = append(out, fmt.Sprintf("- **approved** `%s`%s%s%s: %s", a.Proposal.ID, by(a.By), because(a.Reason), untilText(a.Until), plain(s.proposalText(a.Proposal))))
+		out = append(out, fmt.Sprintf("- **approved** `%s`%s%s, %s: %s", a.Proposal.ID, by(a.By), because(a.Reason), span(a.At, a.Until), plain(s.proposalText(a.Proposal))))
 	}
 	for _, a := range s.Consent.Refused {
-		out = append(out, fmt.Sprintf("- **rejected** `%s`%s%s%s: %s", a.Proposal.ID, by(a.By), because(a.Reason), untilText(a.Until), plain(s.proposalText(a.Proposal))))
+		out = append(out, fmt.Sprintf("- **rejected** `%s`%s%s, %s: %s", a.Proposal.ID, by(a.By), because(a.Reason), span(a.At, a.Until), plain(s.proposalText(a.Proposal))))
 	}
 	for i, k := range s.Set {
 		if i == maxTold {
 			out = append(out, fmt.Sprintf("- and %d more policy keys", len(s.Set)-i))
 			break
 		}
-		out = append(out, fmt.Sprintf("- **policy** %s = %s set%s%s %s%s", cell(k.Key), cell(k.Value), by(k.By), because(k.Reason), clock(k.Since), untilText(k.Until)))
+		out = append(out, fmt.Sprintf("- **policy** %s = %s set%s%s, %s", cell(k.Key), cell(k.Value), by(k.By), because(k.Reason), span(k.Since, k.Until)))
 	}
 	if n := len(s.Rejected); n > 0 {
 		r := s.Rejected[n-1]
-		out = append(out, fmt.Sprintf("- rejected signal `%s` (%s): %s", r.Message, clock(r.At), cell(joined(r.Problems))))
+		out = append(out, fmt.Sprintf("- refused signal %s, %s of %d: %s", plain(r.Message), clock(r.At), max(s.Refused, n), cell(joined(r.Problems))))
 	}
 	return out
+}
+
+// span says since when an order holds, and until when.
+func span(since, until time.Time) string {
+	text := "since " + clock(since)
+	if until.IsZero() {
+		return text + " until further notice"
+	}
+	return text + " until " + clock(until)
+}
+
+// overrideText lists what an override pins: "Enrich to 4".
+func (s *State) overrideText(o core.Override) string {
+	if o.Parallelism != 0 {
+		return fmt.Sprintf("to %d everywhere", o.Parallelism)
+	}
+	var parts []string
+	for i, v := range o.Vertices {
+		if i == maxTold {
+			parts = append(parts, fmt.Sprintf("%d more", len(o.Vertices)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s to %d", s.Topology.Title(v.ID, maxTitle), v.Parallelism))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func by(who string) string {
@@ -300,7 +341,7 @@ func plain(s string) string {
 		case unicode.IsControl(r):
 			b.WriteByte(' ')
 		case r == '<':
-			b.WriteString("&lt;")
+			b.WriteString(`\<`) // the Web UI shows an entity as it is
 		case r == '&':
 			b.WriteString("&amp;")
 		case strings.ContainsRune("\\|`*_[]#!~", r):
@@ -346,13 +387,20 @@ func orNone(s string) string {
 	return s
 }
 
-// sizesText shows the vertices that change.
+// sizesText shows the vertices that change, by the beginning of their ids.
 func sizesText(from, to []core.VertexSize) string {
 	var lines []string
 	for _, t := range to {
 		if f, ok := core.FindSize(from, t.ID); !ok || f != t.Parallelism {
-			lines = append(lines, fmt.Sprintf("- %s %d -> %d", plain(t.ID), f, t.Parallelism))
+			lines = append(lines, fmt.Sprintf("- vertex %s: %d -> %d", plain(spec.Cut(t.ID, maxTitle)), f, t.Parallelism))
 		}
+	}
+	if len(lines) > maxDetailRows {
+		lines = append(lines[:maxDetailRows], fmt.Sprintf("- and %d more", len(lines)-maxDetailRows))
 	}
 	return strings.Join(lines, "\n")
 }
+
+// lastLine is text that is not seen: the Web UI cuts off the end of the last
+// paragraph.
+const lastLine = "\n\n\u00a0"

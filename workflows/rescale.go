@@ -39,8 +39,11 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 // QueryProgress asks a rescale how far it is.
 const QueryProgress = "progress"
 
+// RescaleBeat is the heartbeat of the activity that waits for a size.
+type RescaleBeat = activities.Progress
+
 // RescaleProgress is a rescale that runs, or its outcome. What Flink shows while
-// it is waited for is in the heartbeat of the activity Verify.
+// it is waited for is in the heartbeat of the activity Verify, RescaleBeat.
 type RescaleProgress struct {
 	DecisionID string      `json:"decision"`
 	Attempt    int         `json:"attempt"`
@@ -221,6 +224,6 @@ func (r *rescale) show(ctx workflow.Context, phase string) {
 			until += " (" + r.at.DeadlineWhy + ")"
 		}
 	}
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** attempt %d of %s: %s%s\n\n%s\n\n%s",
-		r.in.Cause, r.in.Attempt, plain(r.in.Key.String()), plain(phase), plain(until), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted)))
+	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** of %s, attempt %d: %s%s\n\n%s\n\n%s%s",
+		r.in.Cause, plain(r.in.Key.String()), r.in.Attempt, plain(phase), plain(until), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted), lastLine))
 }

@@ -107,6 +107,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 		return
 	}
 	l.expire(ctx)
+	l.stray(ctx)
 	asked := l.asked()
 	d, events := l.decide(ctx)
 	l.s.decided(d)

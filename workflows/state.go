@@ -79,7 +79,9 @@ type State struct {
 	// whether something did.
 	Stand    int        `json:"stand,omitempty"`
 	Rejected []Rejected `json:"rejected,omitempty"`
-	Messages []string   `json:"messages,omitempty"`
+	// Refused counts all signals that could not be carried out.
+	Refused  int      `json:"refused,omitempty"`
+	Messages []string `json:"messages,omitempty"`
 	// Orders counts the messages that were carried out.
 	Orders int `json:"orders,omitempty"`
 	// AskedAt is when a look, a size or the end of a pause was last asked for.
@@ -246,6 +248,8 @@ func passed(t, now time.Time) bool { return !t.IsZero() && !now.Before(t) }
 
 // reject keeps a signal that could not be used, for all to see.
 func (s *State) reject(ctx workflow.Context, message string, problems []core.Problem) {
+	s.Refused++
+	countMessage(ctx, s.Spec.Key.Cluster, message, false)
 	s.Rejected = tail(append(s.Rejected, Rejected{At: workflow.Now(ctx).UTC(), Message: message, Problems: problems}), maxRejected)
 }
 

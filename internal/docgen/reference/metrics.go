@@ -20,6 +20,7 @@ const ourMetrics = "flink_autoscaler_"
 func meanings() map[string]string {
 	return map[string]string{
 		workflows.MetricDecisions: "decisions, one per job and cycle; `reason` is one of the [reasons](reasons.md), `verdict` is `hold` or `change`",
+		workflows.MetricMessages:  "[messages](messages.md) to jobs; `result` is `done` or `refused`, `message` is `unknown` for a signal of no known name",
 		workflows.MetricRescales:  "rescales that have ended; `outcome` and `reason` as in [reasons](reasons.md), reason `none` where all went well",
 	}
 }
@@ -31,6 +32,7 @@ func metricsPage() (string, error) {
 	h := m.Temporal()
 	h.WithTags(map[string]string{"cluster": "c", "verdict": "v", "reason": "r"}).Counter(workflows.MetricDecisions).Inc(1)
 	h.WithTags(map[string]string{"cluster": "c", "outcome": "o", "reason": "r"}).Counter(workflows.MetricRescales).Inc(1)
+	h.WithTags(map[string]string{"cluster": "c", "message": "m", "result": "r"}).Counter(workflows.MetricMessages).Inc(1)
 	m.Decisions.Decided(core.JobKey{Cluster: "c", Job: "j"}, core.Decision{}, now())
 	if err := m.Close(); err != nil {
 		return "", err
