@@ -164,6 +164,27 @@ func (s *session) status(ctx context.Context, id string) (workflows.Status, erro
 	return st, err
 }
 
+// progress asks the rescale that is under way how far it is; nil when there is
+// none or it does not tell. It is worth a moment, not the whole time of a call.
+func (s *session) progress(ctx context.Context, st workflows.Status) *view.Progress {
+	if st.Rescale == nil || st.RescaleWorkflow == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(s.timeout, progressTimeout))
+	defer cancel()
+	var p view.Progress
+	if err := s.srv.Query(ctx, st.RescaleWorkflow, workflows.QueryProgress, &p.RescaleProgress); err != nil || p.Attempt != st.Rescale.Attempt {
+		return nil
+	}
+	var beat workflows.RescaleBeat
+	if found, err := s.srv.Heartbeat(ctx, st.RescaleWorkflow, &beat); found && err == nil {
+		p.Beat = &beat
+	}
+	return &p
+}
+
+const progressTimeout = 2 * time.Second
+
 // explain turns an error about a job into one for a person.
 func (s *session) explain(ctx context.Context, key core.JobKey, e execution, err error) error {
 	if _, ok := errors.AsType[*failure](err); ok {

@@ -17,8 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flinkscaler/core"
 	"flinkscaler/core/policy"
 	"flinkscaler/internal/connect"
+	"flinkscaler/workflows"
 )
 
 // stage is an app around a fake server, with what it printed.
@@ -84,6 +86,12 @@ func (s *stage) set(t *testing.T, what string) {
 			s.server.add(fmt.Sprintf("big/job-%03d", i), orders())
 		}
 		s.server.pages = 25
+	case "rescales":
+		s.server.addRescale()
+		st := &s.server.jobs["flink/"+rest].status
+		st.State, st.Reason = workflows.Rescaling, core.ReasonRescaleOpen
+		st.RescaleWorkflow = "flink-rescale/dev/flink/orders"
+		st.Rescale = &workflows.OpenRescale{DecisionID: "17-1796025590", Attempt: 2, Since: ago(12 * time.Second), Wanted: []core.VertexSize{{ID: mapID, Parallelism: 6}}}
 	case "ends":
 		s.server.ends = "flink/" + rest
 	case "close":

@@ -43,6 +43,9 @@ type fakeJob struct {
 	policy  workflows.Policy
 	explain []string
 	outcome string
+	// progress and beat are of a rescale.
+	progress workflows.RescaleProgress
+	beat     *workflows.RescaleBeat
 	// orders were taken by the worker, signals are with the server.
 	orders, signals []order
 	input           string
@@ -124,6 +127,19 @@ func (f *fakeServer) add(job string, s workflows.Status) {
 				StartedAt: ago(39 * time.Minute), WrittenAt: ago(39*time.Minute - time.Second), RunningAt: ago(39*time.Minute - 9*time.Second), EndedAt: ago(39*time.Minute - 10*time.Second), Note: "all tasks run",
 			}},
 		},
+	}
+}
+
+// addRescale adds a rescale of dev/orders.
+func (f *fakeServer) addRescale() {
+	const id = "flink-rescale/dev/flink/orders"
+	f.jobs[id] = &fakeJob{
+		execution: execution{ID: id, RunID: "run-of-rescale", TaskQueue: workflows.TaskQueue, Status: "Completed", StartedAt: ago(time.Minute)},
+		progress: workflows.RescaleProgress{
+			DecisionID: "17-1796025590", Attempt: 2, Cause: core.ReasonScaleUp, Phase: "waiting for the new size", Since: ago(8 * time.Second),
+			Deadline: fakeNow().Add(4 * time.Minute), DeadlineWhy: "twice the slowest restart of 60 s, and 30 s",
+		},
+		beat: &workflows.RescaleBeat{Phase: "waiting", SecondsLeft: 240, Reached: 1, Total: 2, Slots: &core.Slots{Total: 8, Free: 2}, Restarts: []time.Time{ago(5 * time.Second)}},
 	}
 }
 
@@ -240,11 +256,26 @@ func (f *fakeServer) Query(ctx context.Context, id, name string, answer any) err
 	// Through JSON, as the answer of a real one comes.
 	b, err := json.Marshal(map[string]any{
 		workflows.QueryStatus: j.status, workflows.QueryHistory: j.history, workflows.QueryPolicy: j.policy, workflows.QueryExplain: j.explain,
+		workflows.QueryProgress: j.progress,
 	}[name])
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(b, answer)
+}
+
+func (f *fakeServer) Heartbeat(_ context.Context, id string, details any) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	j, err := f.job(id, false)
+	if err != nil || j.beat == nil {
+		return false, err
+	}
+	b, err := json.Marshal(j.beat)
+	if err != nil {
+		return false, err
+	}
+	return true, json.Unmarshal(b, details)
 }
 
 func (f *fakeServer) Update(_ context.Context, o order) (workflows.Answer, error) {

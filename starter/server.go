@@ -43,6 +43,9 @@ type server interface {
 	Outcome(ctx context.Context, id, runID string) (string, error)
 	// Query asks a workflow's worker and decodes the answer.
 	Query(ctx context.Context, id, name string, answer any) error
+	// Heartbeat decodes what the activity that a workflow waits for said last;
+	// found is false where there is none, or it has said nothing yet.
+	Heartbeat(ctx context.Context, id string, details any) (found bool, err error)
 	// Update gives an order and waits for its answer. The same order id has one
 	// effect.
 	Update(ctx context.Context, o order) (workflows.Answer, error)

@@ -59,10 +59,11 @@ func (s *session) showStatus(ctx context.Context, key core.JobKey) error {
 		return s.neverBegan(ctx, key, e)
 	}
 	s.sayEnded(ctx, e)
+	p := s.progress(ctx, st)
 	if s.json() {
-		return s.print(st)
+		return s.print(watched{st, p})
 	}
-	return view.Frame{Now: s.now(), Width: s.width(), Colour: s.colour()}.Render(s.out, st)
+	return view.Frame{Now: s.now(), Width: s.width(), Colour: s.colour(), Rescale: p}.Render(s.out, st)
 }
 
 // sayEnded warns that what is shown is what a workflow last knew.

@@ -11,6 +11,7 @@ import (
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"flinkscaler/workflows"
@@ -109,6 +110,19 @@ func (t temporalServer) Query(ctx context.Context, id, name string, answer any) 
 		return fmt.Errorf("the answer of query %s cannot be read: %w", name, err)
 	}
 	return nil
+}
+
+func (t temporalServer) Heartbeat(ctx context.Context, id string, details any) (bool, error) {
+	d, err := t.c.DescribeWorkflow(ctx, id, "")
+	if err != nil {
+		return false, translate(ctx, err, false)
+	}
+	for _, a := range d.RawResponse.GetPendingActivities() {
+		if said := a.GetHeartbeatDetails(); len(said.GetPayloads()) > 0 {
+			return true, converter.GetDefaultDataConverter().FromPayloads(said, details)
+		}
+	}
+	return false, nil
 }
 
 func (t temporalServer) Update(ctx context.Context, o order) (workflows.Answer, error) {

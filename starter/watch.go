@@ -20,7 +20,7 @@ func newWatch(a *app) *cobra.Command {
 	cmd := a.jobCommand(&cobra.Command{
 		Use: "watch JOB", GroupID: groupLook, Short: "Show a job live, until Ctrl-C",
 		Long: `Show a job live: load, lag and parallelism of every vertex, the decision with its
-reason, and the time to the next evaluation. On a terminal the view is redrawn in
+reason, how far a rescale is, and the time to the next evaluation. On a terminal the view is redrawn in
 place; elsewhere a line is written for every change. Ctrl-C ends it.`,
 		Example: `  flinkscaler watch dev/orders
   flinkscaler watch dev/orders --every 10s >> orders.log`,
@@ -33,7 +33,7 @@ place; elsewhere a line is written for every change. Ctrl-C ends it.`,
 
 // shower takes what a watch sees.
 type shower interface {
-	Show(s workflows.Status) error
+	Show(s workflows.Status, p *view.Progress) error
 	Trouble(why string) error
 	Close() error
 }
@@ -87,7 +87,7 @@ func (s *session) watchOnce(ctx context.Context, key core.JobKey, e execution, s
 	}
 	switch {
 	case err == nil:
-		err = show.Show(st)
+		err = show.Show(st, s.progress(ctx, st))
 	case errors.Is(err, errNoWorker), errors.Is(err, errUnreachable):
 		err = show.Trouble(s.explain(ctx, key, e, err).Error() + "; still trying")
 	default:
@@ -109,19 +109,26 @@ func (s *session) peek(ctx context.Context, key core.JobKey) (execution, error) 
 	return s.srv.Describe(ctx, spec.ID(key))
 }
 
+// watched is a status with how far the rescale is that is under way.
+type watched struct {
+	workflows.Status
+
+	Progress *view.Progress `json:"progress,omitempty"`
+}
+
 // jsonShower writes one document a line for every evaluation and change.
 type jsonShower struct {
 	enc  *json.Encoder
 	last string
 }
 
-func (j *jsonShower) Show(s workflows.Status) error {
-	b, err := json.Marshal(s)
+func (j *jsonShower) Show(s workflows.Status, p *view.Progress) error {
+	b, err := json.Marshal(watched{s, p})
 	if err != nil || string(b) == j.last {
 		return err
 	}
 	j.last = string(b)
-	return j.enc.Encode(s)
+	return j.enc.Encode(watched{s, p})
 }
 
 func (j *jsonShower) Trouble(why string) error { return j.enc.Encode(map[string]string{"error": why}) }

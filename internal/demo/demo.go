@@ -163,7 +163,7 @@ func (d *demo) watch(ctx context.Context) error {
 			_ = live.Trouble("no answer from the workflow yet: " + err.Error())
 		default:
 			d.maxLag = max(d.maxLag, s.LagSeconds.Or(0))
-			_ = live.Show(s)
+			_ = live.Show(s, nil)
 			if err := d.move(s); err != nil {
 				return err
 			}

@@ -36,6 +36,7 @@ type Live struct {
 	// status so far: the footer stays below it.
 	lines, body int
 	last        workflows.Status
+	progress    *Progress
 	drawn       bool
 	trouble     string
 	said        string
@@ -53,16 +54,17 @@ func NewLive(w io.Writer, o Options) *Live {
 	return &Live{w: w, o: o}
 }
 
-// Show draws a status.
-func (l *Live) Show(s workflows.Status) error {
+// Show draws a status, and how far the rescale is that is under way, nil when
+// there is none or it is not known.
+func (l *Live) Show(s workflows.Status, p *Progress) error {
 	if !l.drawn || s.Cycle != l.last.Cycle {
 		l.remember(s)
 	}
-	l.drawn, l.last = true, s
+	l.drawn, l.last, l.progress = true, s, p
 	if l.o.Terminal {
 		return l.draw("")
 	}
-	return l.say(ChangeLine(s))
+	return l.say(ChangeLine(s, p))
 }
 
 // Trouble says that there is no new status, and why; the last one stays.
@@ -138,7 +140,7 @@ func (l *Live) status(width, height int) ([]string, error) {
 	if !l.drawn {
 		return []string{Clean(l.trouble)}, nil
 	}
-	f := Frame{Now: l.o.Now(), Width: width, Colour: l.o.Colour, Load: l.load, Lag: l.lag, Trouble: l.trouble}
+	f := Frame{Now: l.o.Now(), Width: width, Colour: l.o.Colour, Load: l.load, Lag: l.lag, Trouble: l.trouble, Rescale: l.progress}
 	const roomy = 20
 	if height == 0 || height >= roomy {
 		f.NoteLines = 2 // most notes take one line or two; the table below stays where it is
@@ -189,7 +191,7 @@ func (l *Live) say(line string) error {
 
 // ChangeLine is a status in one line, without the numbers that move all the
 // time: two that are equal are no change.
-func ChangeLine(s workflows.Status) string {
+func ChangeLine(s workflows.Status, p *Progress) string {
 	parts := []string{s.Cluster + "/" + s.Job, string(s.State)}
 	if s.Reason != "" && string(s.Reason) != string(s.State) {
 		parts = append(parts, string(s.Reason))
@@ -206,6 +208,9 @@ func ChangeLine(s workflows.Status) string {
 	}
 	if o := s.Override; o != nil {
 		parts = append(parts, "override "+overrideSizes(o, s)+who(o.By, o.Reason))
+	}
+	if text := p.Text(); text != "" {
+		parts = append(parts, text)
 	}
 	if o := s.LastRescale; o != nil {
 		parts = append(parts, fmt.Sprintf("last rescale (%d) %s", o.Attempt, o.Kind))

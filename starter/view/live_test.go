@@ -19,18 +19,28 @@ func scene(t *testing.T, l *Live) {
 	grown := watching()
 	grown.Cycle, grown.Vertices[1].Parallelism, grown.Vertices[1].Wanted = 20, 6, 6
 	for _, step := range []func() error{
-		func() error { return l.Show(first) },
-		func() error { return l.Show(first) },
-		func() error { return l.Show(moved) },
-		func() error { return l.Show(rescaling()) },
+		func() error { return l.Show(first, nil) },
+		func() error { return l.Show(first, nil) },
+		func() error { return l.Show(moved, nil) },
+		func() error { return l.Show(rescaling(), nil) },
+		func() error { return l.Show(rescaling(), underWay(0)) },
+		func() error { return l.Show(rescaling(), underWay(2)) },
 		func() error { return l.Trouble("no worker answered\x1b[2J") },
 		func() error { return l.Trouble("no worker answered\x1b[2J") },
-		func() error { return l.Show(grown) },
+		func() error { return l.Show(grown, nil) },
 		l.Close,
 	} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// underWay is how far the rescale of the scene is, after so many restarts.
+func underWay(restarts int) *Progress {
+	return &Progress{
+		RescaleProgress: workflows.RescaleProgress{Attempt: 3, Phase: "waiting for the new size", Since: before(8 * time.Second), Deadline: after(4 * time.Minute), DeadlineWhy: "twice 60 s"},
+		Beat:            &workflows.RescaleBeat{Reached: 1, Total: 3, Slots: &core.Slots{Total: 8, Free: 2}, Restarts: make([]time.Time, restarts)},
 	}
 }
 
@@ -58,8 +68,8 @@ func TestLiveFooter(t *testing.T) {
 	low.Vertices = low.Vertices[:1]
 	for _, step := range []func() error{
 		func() error { return l.Trouble("no answer yet") },
-		func() error { return l.Show(rescaling()) },
-		func() error { return l.Show(low) },
+		func() error { return l.Show(rescaling(), nil) },
+		func() error { return l.Show(low, nil) },
 		l.Close,
 	} {
 		if err := step(); err != nil {
@@ -79,7 +89,7 @@ func TestLiveFits(t *testing.T) {
 				Terminal: true, Colour: true, Now: now, Size: func() (int, int) { return size[0], size[1] },
 				Footer: func() []string { return []string{"a footer of one line", strings.Repeat("long ", 30)} },
 			})
-			if err := l.Show(s); err != nil {
+			if err := l.Show(s, nil); err != nil {
 				t.Fatal(err)
 			}
 			frame := strings.NewReplacer("\x1b[?25l", "", "\x1b[K", "", "\x1b[J", "", "\r", "").Replace(b.String())
@@ -102,7 +112,7 @@ func TestLiveRemembersABoundedPast(t *testing.T) {
 	for i := range 1000 {
 		s := watching()
 		s.Cycle = i
-		if err := l.Show(s); err != nil {
+		if err := l.Show(s, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,6 +30,8 @@ type Frame struct {
 	Load, Lag []float64
 	// Trouble says why the status is old, empty when it is not.
 	Trouble string
+	// Rescale is how far the rescale is that is under way, nil when not known.
+	Rescale *Progress
 	// NoteLines is how many lines the note takes at least.
 	NoteLines int
 }
@@ -198,7 +200,7 @@ func (f Frame) orders(s workflows.Status) []string {
 		for _, p := range r.Problems {
 			problems = append(problems, p.String())
 		}
-		out = append(out, fmt.Sprintf("rejected signal %s %s ago: %s", r.Message, Ago(r.At, f.Now), strings.Join(problems, "; ")))
+		out = append(out, fmt.Sprintf("refused signal %s %s ago, %d in all: %s", r.Message, Ago(r.At, f.Now), max(s.Refused, n), strings.Join(problems, "; ")))
 	}
 	return out
 }
@@ -274,7 +276,11 @@ func (f Frame) span(since, until time.Time) string {
 func (f Frame) rescales(s workflows.Status) []string {
 	var out []string
 	if r := s.Rescale; r != nil {
-		out = append(out, fmt.Sprintf("rescale %d under way for %s", r.Attempt, Ago(r.Since, f.Now)))
+		line := fmt.Sprintf("rescale %d under way for %s", r.Attempt, Ago(r.Since, f.Now))
+		if text := f.Rescale.Text(); text != "" {
+			line += ": " + text + f.Rescale.patience(f.Now)
+		}
+		out = append(out, line)
 	}
 	if o := s.LastRescale; o != nil {
 		line := fmt.Sprintf("last rescale (%d) %s %s ago", o.Attempt, o.Kind, Ago(o.EndedAt, f.Now))
