@@ -107,8 +107,10 @@ type Decision struct {
 	Verdict  Verdict `json:"verdict"`
 	// Reason is from the closed set (Reasons); Note one sentence with the
 	// numbers.
-	Reason   Reason           `json:"reason"`
-	Note     string           `json:"note,omitempty"`
+	Reason Reason `json:"reason"`
+	Note   string `json:"note,omitempty"`
+	// Undoes says what an undo is for, empty for anything else.
+	Undoes   Reason           `json:"undoes,omitempty"`
 	Vertices []VertexDecision `json:"v,omitempty"`
 	// Samples is how many samples counted, over Span.
 	Samples int           `json:"samples"`
@@ -219,6 +221,20 @@ type Outcome struct {
 	Cause Reason `json:"cause,omitempty"`
 	// Undo is the change back, nil for none.
 	Undo *Undo `json:"undo,omitempty"`
+}
+
+// Alarm is true for an outcome that a person should hear of: the job was not well
+// after a change, whether it went back or not. An undo that was a change of its
+// own is one, too, unless nothing came of it: then it is tried again.
+func (o Outcome) Alarm() bool {
+	switch o.Kind {
+	case Undone, Failed:
+		return true
+	case Applied, Partial:
+		return o.Cause == ReasonUndo
+	case Rejected:
+	}
+	return false
 }
 
 // Undo is the way back to the size before a change that went wrong: a decision

@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// EventKind says what an event is about: the four that FLIP-334 knows. Its
-// Reason tells more.
+// EventKind says what an event is about: the four that FLIP-334 knows, and what
+// came of a change. Its Reason tells more.
 type EventKind string
 
 // The kinds of events.
@@ -12,6 +12,7 @@ const (
 	EventRecommended EventKind = "recommended" // a change that is not made: something forbids it, or it is never made
 	EventIneffective EventKind = "ineffective" // a scale-up brought too little
 	EventError       EventKind = "error"       // the job cannot be judged, or not changed as was wanted
+	EventOutcome     EventKind = "outcome"     // the job was not well after a change: an alarm
 )
 
 // Event is something that people outside want to hear of a job, once. What it

@@ -31,8 +31,11 @@ type Memory struct {
 	Foreign *Foreign `json:"foreign,omitempty"`
 	// Bad holds sizes at which the job failed, oldest first.
 	Bad []BadSize `json:"bad,omitempty"`
-	// Trial is the last change while it is young, nil for none.
-	Trial *Trial `json:"trial,omitempty"`
+	// Trial is the last change while it is young, nil for none. Before is what
+	// the job had to do when one was decided that makes it smaller and that has no
+	// outcome yet.
+	Trial  *Trial  `json:"trial,omitempty"`
+	Before *Before `json:"before,omitempty"`
 	// Free is how many slots were free after the last outcome.
 	Free *FreeThen `json:"free,omitempty"`
 	// Told are the events that were sent and must not be repeated yet, sorted by
@@ -191,6 +194,30 @@ type Trial struct {
 	// Most is the most subtasks that it ran at since: a start at more is Flink
 	// getting nearer to what is wanted.
 	Most int `json:"most"`
+	// Before is what a change that made something smaller is held against, nil
+	// where the job was not on time before it or where that was not known.
+	Before *Before `json:"before,omitempty"`
+}
+
+// Before is a job that was on time when a change was decided that makes some of
+// its vertices smaller.
+type Before struct {
+	DecisionID string `json:"decision"`
+	// Late is how far the sources were behind.
+	Late time.Duration `json:"late"`
+	// Rates are what the sources, and the vertices that get smaller, had to do in
+	// records per second; sorted by id.
+	Rates []VertexRate `json:"rates"`
+	// Got is the size that came of the change, Down how long the job did not run
+	// because of it; both come with the outcome.
+	Got  []VertexSize  `json:"got,omitempty"`
+	Down time.Duration `json:"down,omitempty"`
+}
+
+// VertexRate is a rate of one vertex, in records per second.
+type VertexRate struct {
+	ID   string  `json:"id"`
+	Rate float64 `json:"rate"`
 }
 
 // FreeThen is how many slots were free when an outcome was taken in.

@@ -67,6 +67,8 @@ const (
 	ReasonJobFailing       Reason = "job-failing"
 	ReasonRestartLoop      Reason = "restart-loop"
 	ReasonBelowBefore      Reason = "below-size-before"
+	ReasonLagObjective     Reason = "lag-objective"
+	ReasonUndoOff          Reason = "undo-switched-off"
 	ReasonInternal         Reason = "internal-error"
 )
 
@@ -138,6 +140,8 @@ func Reasons() []ReasonInfo {
 		{ReasonJobFailing, "the job fails again and again since its size was changed; Flink's words are in the note", "see the note, and the JobManager's log"},
 		{ReasonRestartLoop, "the job restarts again and again since its size was changed", "see the JobManager's log: mostly slots come and go"},
 		{ReasonBelowBefore, "after the change the job runs at less than before it", "see whether TaskManagers were lost"},
+		{ReasonLagObjective, "since the last change made it smaller the job is further behind than it may be and falls behind further, at a load that it carried before", "see the note; a smaller size is not tried again for a while"},
+		{ReasonUndoOff, "job.autoscaler.rescale.undo.enabled is false: a change after which the job is not well is not taken back", "see to the job: undo, or an override"},
 		{ReasonInternal, "a fault of flinkscaler itself, or of a plugin that the note names; the job is left as it is", "report it with the note"},
 	}
 }

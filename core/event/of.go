@@ -261,7 +261,7 @@ func Failures() []core.Reason {
 		core.ReasonMetricsFrozen, core.ReasonMetricsMissing, core.ReasonIncomplete, core.ReasonTMSilent, core.ReasonUnreachable, core.ReasonNoLeader,
 		core.ReasonUnauthorized, core.ReasonNotFlink, core.ReasonRefused, core.ReasonNotAdaptive, core.ReasonCheckpoints, core.ReasonStorage,
 		core.ReasonNoCheckpoints, core.ReasonNoSlots, core.ReasonNotReached, core.ReasonInternal,
-		core.ReasonForeignWriter, core.ReasonForward, core.ReasonDegraded, core.ReasonJobFailing, core.ReasonRestartLoop, core.ReasonBelowBefore,
+		core.ReasonForeignWriter, core.ReasonForward, core.ReasonDegraded, core.ReasonJobFailing, core.ReasonRestartLoop, core.ReasonBelowBefore, core.ReasonLagObjective,
 	}
 }
 

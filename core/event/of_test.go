@@ -188,7 +188,7 @@ func TestFailuresNeedSomebody(t *testing.T) {
 	// These mend themselves, belong to a rescale, or are told otherwise.
 	other := []core.Reason{
 		core.ReasonJobGone, core.ReasonJobNotRunning, core.ReasonTasksNotRunning, core.ReasonVertexChanged, core.ReasonBusy, core.ReasonContradiction,
-		core.ReasonMemoryPressure, core.ReasonQuota, core.ReasonVetoed, core.ReasonIneffective,
+		core.ReasonMemoryPressure, core.ReasonQuota, core.ReasonVetoed, core.ReasonIneffective, core.ReasonUndoOff,
 	}
 	for _, i := range core.Reasons() {
 		is := slices.Contains(Failures(), i.Reason)
@@ -230,6 +230,7 @@ func everything() []core.Event {
 	d := change(core.ReasonScaleUp, v)
 	d.Memory = &core.MemoryAdvice{Remove: []string{"x"}}
 	out := Of(d, core.Watching, graph())
+	out = append(append(out, OfOutcome(undone())...), OfOutcome(core.Outcome{Kind: core.Failed})...)
 	for _, r := range []core.Reason{core.ReasonPaused, core.ReasonMemoryPressure, core.ReasonQuota, core.ReasonVetoed, core.ReasonInternal, core.ReasonPolicyInvalid} {
 		out = append(out, Of(hold(r, kept(vertex(source, 1, 2), r)), core.Blocked, graph())...)
 	}

@@ -16,6 +16,12 @@ const (
 	OptionsValidation = "AutoScaler Options Validation"
 )
 
+// Reasons of events that the Java autoscaler does not have.
+const (
+	RescaleUndone = "RescaleUndone"
+	RescaleFailed = "RescaleFailed"
+)
+
 // Info is one row of the reference.
 type Info struct {
 	Reason  string
@@ -29,6 +35,7 @@ type Info struct {
 // Reasons lists every kind of event, once per reason and kind.
 func Reasons() []Info {
 	const entries = "an entry per vertex that changes: id, sizes, true processing rate before and after, target rate"
+	const outcome = "what the rescale was for, why the job is not well, the sizes before, wanted and now of the vertices that changed, all numbers, and what to do"
 	return []Info{
 		{ScalingReport, core.EventReport, false, "a change of size is decided and its rescale begins", entries, "never: each change is told"},
 		{ScalingReport, core.EventRecommended, false, "a change of size is wanted and not made: it waits for an approval, paused, a dry run, a period without changes", entries, "the same sizes before and after, the same reason"},
@@ -40,5 +47,7 @@ func Reasons() []Info {
 		{Recommendation, core.EventRecommended, false, "with a change of size other memory of the TaskManagers is advisable; it is never carried out", "options to set and to take out", "the same sizes before and after"},
 		{AutoscalerError, core.EventError, true, "the job cannot be judged or changed, seen at least twice where one look may fail by chance", "the reason, its numbers, what to do", "the reason"},
 		{OptionsValidation, core.EventError, true, "the policy has values that cannot be used", "every problem with its key", "the same problems"},
+		{RescaleUndone, core.EventOutcome, true, "the job was not well after a change of size, and the size before was asked for again", outcome, "never: once per rescale"},
+		{RescaleFailed, core.EventOutcome, true, "the job is not well after a change of size, and the size before does not run again: somebody has to look at it", outcome, "never: once per rescale"},
 	}
 }

@@ -172,5 +172,10 @@ func decisions() []Difference {
 			Java: "sizes vertices that a FORWARD edge joins apart from each other",
 			Ours: "keeps them at one size, the larger one: Flink keeps such an edge only between equals",
 		},
+		{
+			Name: "undo", Ticket: noTicket, Quirk: QuirkUndo,
+			Java: "leaves a job at a new size whatever comes of it, and decides anew by the same formula",
+			Ours: "goes back to the size before where the job restarts again and again since the change, or falls behind at a smaller size under a load that it carried before; rescale.undo.enabled switches it off",
+		},
 	}
 }

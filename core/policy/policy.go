@@ -195,6 +195,10 @@ type Policy struct {
 	Backoff            time.Duration
 	WithoutCheckpoints bool
 	WithoutFreeSlots   bool
+	// Undo takes a change back after which the job is not well; UndoLagWithin is
+	// how long lag counts as that, 0 for never.
+	Undo          bool
+	UndoLagWithin time.Duration
 	// SharePriority is that of the job among those that wait for slots.
 	SharePriority int
 

@@ -37,7 +37,7 @@ func TestDefaultsAreThoseOfTheJavaAutoscaler(t *testing.T) {
 		Zone: time.UTC, FloorLead: 15 * time.Minute,
 		ApprovalFor: ApproveNone, ApprovalDeadline: time.Hour, ApprovalDefault: RejectUnanswered, ApprovalQuiet: time.Hour,
 		BreakerFailures: 5, BreakerReset: time.Hour,
-		ForeignAcceptAfter: time.Hour, Backoff: 5 * time.Minute,
+		ForeignAcceptAfter: time.Hour, Backoff: 5 * time.Minute, Undo: true, UndoLagWithin: time.Hour,
 	}
 	if diff := cmp.Diff(want, Default()); diff != "" {
 		t.Errorf("default policy (-want +got):\n%s", diff)

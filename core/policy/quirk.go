@@ -34,6 +34,7 @@ const (
 	QuirkQuota
 	QuirkBacklog
 	QuirkLagNumber
+	QuirkUndo
 
 	quirkEnd
 )

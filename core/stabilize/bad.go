@@ -98,14 +98,15 @@ func boundBad(bad []core.BadSize) []core.BadSize {
 	return bad[first:]
 }
 
-// TrimBad forgets what is of no use any more: a mark is remembered as long again
-// as it forbade, so that a second failure is seen as one. What belongs to a
-// vertex that is gone was of another job.
+// TrimBad forgets what is of no use any more: a mark is remembered for a day after
+// it forbade anything, so that a second failure is seen as one although a
+// scale-down waits longer than the first marks last. What belongs to a vertex
+// that is gone was of another job.
 func TrimBad(bad []core.BadSize, t core.Topology, now time.Time) []core.BadSize {
 	var out []core.BadSize
 	for _, b := range bad {
 		gone := func(v core.VertexSize) bool { _, ok := t.Find(v.ID); return !ok }
-		if now.Before(b.Until.Add(b.For)) && !slices.ContainsFunc(b.Above, gone) && !slices.ContainsFunc(b.Below, gone) {
+		if now.Before(b.Until.Add(longestBad)) && !slices.ContainsFunc(b.Above, gone) && !slices.ContainsFunc(b.Below, gone) {
 			out = append(out, b)
 		}
 	}
@@ -133,5 +134,5 @@ func Avoid(bad []core.BadSize, id string, from, to int, now time.Time) (int, str
 }
 
 func badNote(n int, b core.BadSize) string {
-	return fmt.Sprintf("the job failed at %d after decision %s; tried again at %s", n, b.DecisionID, b.Until.UTC().Format("2006-01-02 15:04 UTC"))
+	return fmt.Sprintf("the job was not well at %d after decision %s; tried again at %s", n, b.DecisionID, b.Until.UTC().Format("2006-01-02 15:04 UTC"))
 }

@@ -48,7 +48,8 @@ type Look struct {
 // Compare holds what is wanted of Flink against what our last write left (I8).
 // What somebody else wrote is foreign until an operator asks for something
 // after it was first seen, or until it has stood for long enough: then it is
-// taken for given. A job that was submitted anew has nothing of ours.
+// taken for given. A job that was submitted anew has nothing of ours. What
+// another changed after us is not ours to take back: the trial ends.
 func Compare(m core.Memory, l Look) core.Memory {
 	switch {
 	case m.Ours == nil:
@@ -62,7 +63,7 @@ func Compare(m core.Memory, l Look) core.Memory {
 		return m
 	}
 	if f := m.Foreign; f == nil || !slices.Equal(f.Wanted, l.Wanted) {
-		m.Foreign = &core.Foreign{Wanted: l.Wanted, Since: l.Now, Asked: l.Asked}
+		m.Foreign, m.Trial = &core.Foreign{Wanted: l.Wanted, Since: l.Now, Asked: l.Asked}, nil
 		return m
 	}
 	stood := l.AcceptAfter > 0 && l.Now.Sub(m.Foreign.Since) >= l.AcceptAfter

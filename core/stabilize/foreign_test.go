@@ -142,13 +142,13 @@ func TestTrial(t *testing.T) {
 				if l.p > 0 {
 					s.Vertices = []core.VertexSample{{ID: "a", Parallelism: l.p}}
 				}
-				m = Watch(m, tt.jobID, s)
+				m = Watch(m, tt.jobID, s, time.Hour)
 			}
 			back, why := GoBack(m, topology)
 			if (why != "") != tt.back || (tt.back && !cmp.Equal(back, sizesOf("a", 1))) {
 				t.Errorf("%s: back to %v (%s)", tt.reason, back, why)
 			}
-			if m = Watch(m, "j", core.Sample{At: began.Add(time.Hour)}); m.Trial != nil {
+			if m = Watch(m, "j", core.Sample{At: began.Add(time.Hour)}, 2*time.Hour); m.Trial != nil {
 				t.Errorf("it is still on trial an hour later: %+v", m.Trial)
 			}
 		})

@@ -21,26 +21,44 @@ func Try(m core.Memory, o core.Outcome) core.Memory {
 	if o.Kind == core.Rejected && o.WrittenAt.IsZero() {
 		return m
 	}
-	m.Trial = nil
+	before := m.Before
+	m.Trial, m.Before = nil, nil
 	done := o.Kind == core.Applied || o.Kind == core.Partial && o.Reason != core.ReasonForeignWriter
 	if done && o.Cause != core.ReasonUndo && o.JobID != "" && !o.RunningAt.IsZero() && !slices.Equal(o.From, o.Got) {
 		m.Trial = &core.Trial{JobID: o.JobID, DecisionID: o.DecisionID, Back: o.From, Since: o.RunningAt, Most: subtasks(o.Got)}
+		if before != nil && before.DecisionID == o.DecisionID {
+			b := *before
+			r, _ := restartOf(o)
+			b.Got, b.Down = o.Got, r.Took
+			m.Trial.Before = &b
+		}
 	}
 	return m
 }
 
 // Watch notes that the job began to run anew, and ends the trial after its time
 // or with the job. It is to be called with every look, also with those that are
-// no evidence.
-func Watch(m core.Memory, jobID string, s core.Sample) core.Memory {
+// no evidence. lagWithin is how long a change is on trial for the lag after it.
+func Watch(m core.Memory, jobID string, s core.Sample, lagWithin time.Duration) core.Memory {
 	if m.Trial == nil {
 		return m
 	}
 	t := *m.Trial
-	over := s.At.Sub(t.Since) > trialTime && len(t.Starts) < trialStarts
-	if t.JobID != jobID || over || s.At.Sub(t.Since) > 2*trialTime {
+	age := s.At.Sub(t.Since)
+	over := age > trialTime && len(t.Starts) < trialStarts || age > 2*trialTime
+	switch lagOver := t.Before == nil || age > lagWithin; {
+	case t.JobID != jobID, over && lagOver, age < -trialTime: // or a clock that went back
 		m.Trial = nil
 		return m
+	case over && len(t.Starts) > 0:
+		t.Starts = nil
+		m.Trial = &t
+		return m
+	case over:
+		return m
+	case lagOver && t.Before != nil:
+		t.Before = nil
+		m.Trial = &t
 	}
 	last := t.Since
 	if n := len(t.Starts); n > 0 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/core/evaluate"
 )
 
 // Compare holds what one look shows against what our last write left.
@@ -21,6 +22,15 @@ func (b *Book) Degraded(l Look, title func(string) string) string {
 
 // GoBack gives the size before the last change where that did not prove itself.
 func (b *Book) GoBack(t core.Topology) ([]core.VertexSize, string) { return GoBack(b.memory, t) }
+
+// FellBehind gives the size before a change that made something smaller, where
+// the job falls behind since.
+func (b *Book) FellBehind(t core.Topology, e evaluate.Result, samples []core.Sample) ([]core.VertexSize, string) {
+	return FellBehind(b.memory, t, e, samples, b.now, b.p)
+}
+
+// Against has a change held against what was before it.
+func (b *Book) Against(before *core.Before) { b.memory.Before = before }
 
 // WantedNow is the size that is asked of Flink as far as is known.
 func (b *Book) WantedNow(t core.Topology) []core.VertexSize { return WantedNow(b.memory, t) }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/core/stabilize"
 )
 
 // spent holds what the budget of rescales does not allow any more. An operator's
@@ -40,18 +41,7 @@ func (c *cycle) saves() bool {
 func (c *cycle) late() time.Duration {
 	worst := time.Duration(0)
 	for _, v := range c.d.Vertices {
-		lag, ok1 := v.Lag.Value()
-		rate, ok2 := v.TargetRate.Value()
-		if !ok1 || !ok2 || lag <= 0 {
-			continue
-		}
-		if rate <= 0 {
-			return farBehind
-		}
-		worst = max(worst, time.Duration(min(lag/rate, farBehind.Seconds())*float64(time.Second)))
+		worst = max(worst, stabilize.Behind(v.Lag, v.TargetRate))
 	}
 	return worst
 }
-
-// farBehind stands for a lag at which nothing arrives to measure it by.
-const farBehind = 365 * 24 * time.Hour

@@ -50,7 +50,7 @@ func (s *scene) begin(d core.Decision) {
 	}
 	c := s.carry
 	c.attempt++
-	o := &core.Outcome{Kind: c.kind, DecisionID: d.ID, Attempt: c.attempt, From: s.sizes(), Wanted: d.Sizes(), StartedAt: s.now, EndedAt: s.now.Add(c.takes)}
+	o := &core.Outcome{Kind: c.kind, DecisionID: d.ID, Cause: d.Reason, Attempt: c.attempt, From: s.sizes(), Wanted: d.Sizes(), StartedAt: s.now, EndedAt: s.now.Add(c.takes)}
 	o.Got = slices.Clone(o.Wanted)
 	o.WrittenAt, o.RunningAt = s.now, o.EndedAt
 	switch c.kind {

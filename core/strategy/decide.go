@@ -93,8 +93,10 @@ type cycle struct {
 	memory core.Memory
 	book   *stabilize.Book
 	plugins
-	// observed is what to remember of rates.
+	// result is what was evaluated, observed what to remember of rates.
+	result   evaluate.Result
 	observed []core.ObservedRate
+	alarm    alarm
 	d        core.Decision
 }
 
@@ -110,7 +112,7 @@ func (c *cycle) run(problems []core.Problem) {
 	}
 	c.memory = stabilize.Learn(c.memory, c.ctx.LastOutcome, c.ctx.Now, c.p)
 	if n := len(c.ctx.Window); n > 0 {
-		c.memory = stabilize.Watch(c.memory, c.ctx.JobID, c.ctx.Window[n-1])
+		c.memory = stabilize.Watch(c.memory, c.ctx.JobID, c.ctx.Window[n-1], c.p.UndoLagWithin)
 	}
 	if !c.fit() {
 		return
@@ -131,9 +133,11 @@ func (c *cycle) run(problems []core.Problem) {
 		c.override()
 	} else {
 		c.strategy()
+		c.tellUnwell()
 	}
 	c.veto()
 	c.book.Record(c.d)
+	c.before()
 	c.memory = c.book.Store()
 	c.memory.Observed = c.observed
 }
@@ -230,7 +234,7 @@ func (c *cycle) evidence() evaluate.Input {
 // them remembered.
 func (c *cycle) evaluate() evaluate.Result {
 	r := evaluate.Evaluate(c.evidence())
-	c.observed = r.Observed
+	c.result, c.observed = r, r.Observed
 	return r
 }
 
@@ -255,6 +259,9 @@ func (c *cycle) strategy() {
 	result := c.evaluate()
 	if result.Failed {
 		c.hold(core.ReasonMetricsMissing, "the rate of a source is no number")
+		return
+	}
+	if c.fellBehind(result) {
 		return
 	}
 	if blocked, _, note := stabilize.Pressure(result.Global.GCPressure, result.Global.HeapRatio, c.p); blocked {

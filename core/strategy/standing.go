@@ -141,41 +141,6 @@ func (c *cycle) unattempted(would string) bool {
 	return true
 }
 
-// goesBack asks for the size before the last change where the job restarts again
-// and again since (BC-17). That needs no evidence: it is no strategy decision.
-func (c *cycle) goesBack() bool {
-	back, why := c.book.GoBack(c.ctx.Topology)
-	if why == "" {
-		return false
-	}
-	c.d.Vertices = c.unseen(core.ReasonUndo)
-	asked := c.book.WantedNow(c.ctx.Topology)
-	for i := range c.d.Vertices {
-		v := &c.d.Vertices[i]
-		v.From, _ = core.FindSize(asked, v.ID)
-		v.To, v.Wanted = v.From, v.From
-		if p, _ := core.FindSize(back, v.ID); p != v.From {
-			v.To, v.Wanted, v.Outside = p, p, true
-			v.Steps = []core.Step{{By: string(core.ReasonUndo), To: p, Note: "the size before"}}
-		}
-	}
-	c.d.Verdict, c.d.Reason = core.Change, core.ReasonUndo
-	c.d.Note = fmt.Sprintf("%s: %s", why, c.changes())
-	return true
-}
-
-// loops is true where the job restarts again and again since the last change,
-// and that is why nothing of it can be judged.
-func (c *cycle) loops(fault core.Reason) bool {
-	switch fault {
-	case core.ReasonJobNotRunning, core.ReasonTasksNotRunning, core.ReasonJobRestarted, core.ReasonIncomplete, core.ReasonMetricsFrozen, core.ReasonMetricsMissing:
-	default:
-		return false
-	}
-	_, why := stabilize.GoBack(c.memory, c.ctx.Topology)
-	return why != "" && !c.ctx.Override.Active(c.ctx.Now)
-}
-
 // growing is true when more records wait in front of the sources at the end of
 // the window than at its beginning.
 func growing(samples []core.Sample) bool {

@@ -113,7 +113,7 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 		"failed at 5": {"there is none in between", func(c *core.JobContext, _ *policy.Policy) {
 			c.Memory.Bad = []core.BadSize{{DecisionID: "5-1", Above: []core.VertexSize{{ID: "a", Parallelism: 5}}, Until: c.Now.Add(time.Minute), For: time.Minute}}
 			steady(c)
-		}, core.ReasonFailedBefore, "the job failed at 5 after decision 5-1; tried again at 2026-07-20 12:21 UTC"},
+		}, core.ReasonFailedBefore, "the job was not well at 5 after decision 5-1; tried again at 2026-07-20 12:21 UTC"},
 		"failed at 5, drowning": {"a mark never pins a job that falls behind", func(c *core.JobContext, p *policy.Policy) {
 			c.Memory.Bad = []core.BadSize{{DecisionID: "5-1", Above: []core.VertexSize{{ID: "a", Parallelism: 5}}, Until: c.Now.Add(time.Minute), For: time.Minute}}
 			p.BacklogLagThreshold = 100 * time.Second
@@ -134,6 +134,18 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 		}, "", "source 4 -> 2"},
 		"restarts, foreign":  {"somebody sees to it", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); asks(c, 4); wrote(c, 6) }, core.ReasonForeignWriter, ""},
 		"restarts, dry run":  {"I6", func(c *core.JobContext, p *policy.Policy) { onTrial(c); p.ScalingEnabled = false }, core.ReasonScalingDisabled, "source 4 -> 2"},
+		"restarts, nothing is undone": {"it is told, since nothing else can be judged", func(c *core.JobContext, p *policy.Policy) {
+			onTrial(c)
+			p.Undo = false
+			c.Window = c.Window[len(c.Window)-1:]
+		}, core.ReasonRestartLoop, "after decision 6-1; not undone: switched off by job.autoscaler.rescale.undo.enabled; besides, window-not-full"},
+		"restarts, nothing is undone, down": {"nor judged at all", func(c *core.JobContext, p *policy.Policy) {
+			onTrial(c)
+			p.Undo = false
+			s := &c.Window[len(c.Window)-1]
+			s.Fault, s.Note = core.ReasonJobNotRunning, "RESTARTING"
+		}, core.ReasonRestartLoop, "not undone: switched off"},
+		"restarts, nothing is undone, but it wants more": {"the rule goes on", func(c *core.JobContext, p *policy.Policy) { onTrial(c); p.Undo = false }, "", "source 4 -> 7"},
 		"restarts, override": {"an operator's size counts", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); c.Override = &core.Override{Parallelism: 9} }, "", "4 -> 9"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ func eventsPage() string {
 	p := newPage("Events")
 	p.say(fmt.Sprintf(`
 What happens to a job is told as events. The worker writes each as one line of its log: %s as Info or, a warning, as Warn, with the job, the event's reason, the
-decision's id and the message. Names of events are those of the Java autoscaler.
+decision's id and the message. Names of events are those of the Java autoscaler; it has none for what came of a change.
 
 An event that says the same as one before is told again only after %s (30 min), so that what holds for a day is told 48 times; with 0 s everything is told each
 cycle. A job that is well as it is has no events. Events that a place cannot take within half a minute are lost; the job is managed as ever.`,

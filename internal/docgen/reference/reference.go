@@ -124,7 +124,7 @@ func outcomes() []outcome {
 		{core.Applied, "every vertex runs at the wanted size", "the next decision, on fresh evidence"},
 		{core.Partial, "the job runs, but not every vertex at the wanted size: mostly slots are missing, or somebody else changed the requirements", "a wait of `job.autoscaler.rescale.backoff`"},
 		{core.Rejected, "nothing was written, or Flink refused it; the reason says which check said no", "a wait of two intervals at most where nothing was written, else of `job.autoscaler.rescale.backoff`"},
-		{core.Undone, "went back to the size before (not built yet)", ""},
+		{core.Undone, "an alarm: the job was not well after the change, and the size before runs again", "see the note; a wait of `job.autoscaler.rescale.backoff`; the size is not tried again for a while"},
 		{core.Failed, "an alarm: after the write the job is not well, or Flink could not tell until the deadline", "look at the job; a wait of `job.autoscaler.rescale.backoff`"},
 	}
 }
