@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 
 	"flinkscaler/core"
 	"flinkscaler/core/event"
@@ -11,10 +12,14 @@ import (
 // Report sends events of a job. It is a normal activity: a sink that is slow or
 // fails is tried again by itself, while the job is managed as ever.
 func (a *Activities) Report(ctx context.Context, in ReportInput) error {
-	if a.s.Sink == nil || len(in.Events) == 0 {
+	events := in.Events
+	if in.Outcome != nil {
+		events = append(slices.Clone(events), event.OfOutcome(*in.Outcome)...)
+	}
+	if a.s.Sink == nil || len(events) == 0 {
 		return nil
 	}
-	return toTemporal(a.s.Sink.Send(ctx, in.Key, in.Events))
+	return toTemporal(a.s.Sink.Send(ctx, in.Key, events))
 }
 
 // due gives the events of a decision that are to be sent, and what to remember

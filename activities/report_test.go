@@ -225,3 +225,24 @@ func TestNothingToTellCostsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestReportOfAnOutcome: the alarm is made where it is sent, so that its words may
+// change; an outcome that is none is not told.
+func TestReportOfAnOutcome(t *testing.T) {
+	t.Parallel()
+	s := &sink{}
+	a, err := activities.New(activities.Settings{Sink: s, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := core.JobKey{Cluster: "dev", Job: "orders"}
+	bad := core.Outcome{Kind: core.Undone, Reason: core.ReasonJobFailing, DecisionID: "7-1", Attempt: 3, Note: "3 failures"}
+	for _, o := range []core.Outcome{bad, {Kind: core.Applied}, bad} {
+		if err := a.Report(t.Context(), activities.ReportInput{Key: key, Outcome: &o}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.sent) != 1 || s.sent[0].Reason != "RescaleUndone" || s.sent[0].Key != "RescaleUndone/7-1/3" {
+		t.Errorf("sent %+v", s.sent)
+	}
+}

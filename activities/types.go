@@ -72,6 +72,7 @@ type Decided struct {
 	Backoff       time.Duration `json:"backoff"`
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
 	NoSlots       bool          `json:"noSlots,omitempty"`
+	NoUndo        bool          `json:"noUndo,omitempty"`
 	// StateSize is true when decisions depend on the size of the job's state.
 	StateSize      bool   `json:"stateSize,omitempty"`
 	ClusterDigest  string `json:"clusterDigest,omitempty"`
@@ -91,9 +92,11 @@ type RescaleInput struct {
 	Attempt    int    `json:"attempt"`
 	// Owner is the id of the workflow that decided.
 	Owner string `json:"owner"`
-	// Cause is the decision's reason, Note its sentence.
-	Cause core.Reason `json:"cause"`
-	Note  string      `json:"note,omitempty"`
+	// Cause is the decision's reason, Note its sentence. Undoes is what an undo is
+	// for.
+	Cause  core.Reason `json:"cause"`
+	Note   string      `json:"note,omitempty"`
+	Undoes core.Reason `json:"undoes,omitempty"`
 	// From is what ran when it was decided, Wanted what shall run; both are
 	// complete and sorted.
 	From   []core.VertexSize `json:"from"`
@@ -109,6 +112,8 @@ type RescaleInput struct {
 	NoSlots bool `json:"noSlots,omitempty"`
 	// NoCheckpoints allows a job without checkpoints to be rescaled.
 	NoCheckpoints bool `json:"noCheckpoints,omitempty"`
+	// NoUndo leaves a job as it is that is not well after the change.
+	NoUndo bool `json:"noUndo,omitempty"`
 }
 
 // Preflight is the answer of the preflight check. With a Reason, nothing may
@@ -222,10 +227,13 @@ type AwaitRescaleInput struct {
 	RunID     string `json:"runId"`
 }
 
-// ReportInput is what people should hear of a job.
+// ReportInput is what people should hear of a job: of a decision, or of the
+// outcome of a rescale.
 type ReportInput struct {
 	Key    core.JobKey  `json:"key"`
-	Events []core.Event `json:"events"`
+	Events []core.Event `json:"events,omitempty"`
+	// Outcome is nil with events of a decision.
+	Outcome *core.Outcome `json:"outcome,omitempty"`
 }
 
 // Memo keys of a rescale workflow.

@@ -28,6 +28,8 @@ func TestRecordHistoriesOfSagas(t *testing.T) {
 	w.undone()
 	w.wentBack()
 	w.foreign()
+	w.fellBehind()
+	w.notUndone()
 	b, err = json.MarshalIndent(w.list, "", "  ")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
@@ -59,6 +61,31 @@ func (w *recorder) wentBack() {
 		return s.LastRescale != nil && s.LastRescale.Cause == core.ReasonUndo && s.Rescale == nil && size(s) == 2
 	})
 	w.save(scaleID, "went-back", "a job that restarts again and again after a change, and goes back by a decision of its own")
+}
+
+// fellBehind is a smaller size that breaks the lag objective.
+func (w *recorder) fellBehind() {
+	c := simWith(w.t, 8, 1100, func(v *flinksim.VertexSpec) { v.Parallelism, v.WaitBelow, v.WaitCapacity = 4, 3, 200 })
+	w.r = newRig(w.t, c.URL(), rigOptions{})
+	w.r.start(job, brisk(map[string]string{"job.autoscaler.objective.lag": "2 s"}))
+	w.r.await(job, "the way back", func(s workflows.Status) bool {
+		return s.LastRescale != nil && s.LastRescale.Cause == core.ReasonUndo && s.Rescale == nil
+	})
+	w.save(rescaleID, "rescale-for-lag", "the undo of a smaller size at which a job fell behind, and its alarm")
+	w.save(scaleID, "fell-behind", "a job that fell behind at a smaller size and goes back")
+}
+
+// notUndone is a rescale that would be taken back.
+func (w *recorder) notUndone() {
+	c := simWith(w.t, 8, 1200, func(v *flinksim.VertexSpec) {
+		v.FailAt, v.FailAfter, v.FailText = 4, 400*time.Millisecond, "Insufficient number of network buffers"
+	})
+	w.r = newRig(w.t, c.URL(), rigOptions{})
+	w.r.start(job, brisk(map[string]string{"job.autoscaler.rescale.undo.enabled": "false"}))
+	w.r.await(job, "a quiet start", rests)
+	w.r.starter("override", "dev/"+job, "--vertex", "enrich=4", "--for", "6s")
+	w.r.await(job, "the alarm", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Failed })
+	w.save(rescaleID, "rescale-not-undone", "a rescale after which the job fails again and again, with undo switched off")
 }
 
 // foreign is somebody else's write, and the order that takes it as given.

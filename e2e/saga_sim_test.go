@@ -105,6 +105,31 @@ func TestRestartLoop(t *testing.T) {
 	}
 }
 
+// TestUndoForLag: at fewer subtasks than three the vertex waits for something that
+// its busy time does not show, so that the formula goes there and sees nothing
+// wrong. The job falls behind at the load that it had, goes back, and that size is
+// avoided; it is told once.
+func TestUndoForLag(t *testing.T) {
+	t.Parallel()
+	c := simWith(t, 8, 1100, func(v *flinksim.VertexSpec) { v.Parallelism, v.WaitBelow, v.WaitCapacity = 4, 3, 200 })
+	r := newRig(t, c.URL(), rigOptions{})
+	r.start(job, brisk(map[string]string{"job.autoscaler.objective.lag": "2 s"}))
+	r.await(job, "the smaller size", func(s workflows.Status) bool {
+		return s.LastRescale != nil && s.LastRescale.Cause == core.ReasonScaleDown && s.LastRescale.Kind == core.Applied && size(s) == 2
+	})
+	s := r.await(job, "the way back", func(s workflows.Status) bool {
+		return s.LastRescale != nil && s.LastRescale.Attempt > 1 && s.Rescale == nil && size(s) == 4
+	})
+	if o := s.LastRescale; o.Attempt != 2 || o.Cause != core.ReasonUndo || o.Kind != core.Applied || o.Reason != core.ReasonLagObjective || !strings.Contains(o.Note, "and falls behind further") {
+		t.Errorf("outcome %+v", o)
+	}
+	t.Logf("undone: %s", s.LastRescale.Note)
+	r.await(job, "the mark to hold", func(s workflows.Status) bool { return size(s) == 3 && s.Reason == core.ReasonFailedBefore })
+	if n := r.Worker.Count("event=RescaleUndone"); n != 1 {
+		t.Errorf("%d lines in the worker's log tell of the undo", n)
+	}
+}
+
 // TestForeignWriter is I8: what somebody else wants of Flink is told and left
 // alone, until an operator asks for a look.
 func TestForeignWriter(t *testing.T) {

@@ -98,8 +98,8 @@ func (l *loop) rescale(ctx workflow.Context, d core.Decision, asked standing) {
 func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 	in := activities.RescaleInput{
 		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
-		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note,
-		From: froms(d), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints, NoSlots: l.s.NoSlots,
+		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note, Undoes: d.Undoes,
+		From: froms(d), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints, NoSlots: l.s.NoSlots, NoUndo: l.s.NoUndo,
 		Seen: l.s.inForce(), Restarts: l.s.Memory.Restarts,
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
@@ -165,6 +165,9 @@ func (l *loop) closed(ctx workflow.Context, o core.Outcome, err error) {
 		o.DecisionID, o.Attempt, o.StartedAt, o.Wanted = open.DecisionID, open.Attempt, open.Since, open.Wanted
 	}
 	l.s.ended(o, now)
+	if err != nil {
+		l.tellLost(ctx, o)
+	}
 	l.hurry(now)
 	l.changed(ctx)
 }

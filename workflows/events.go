@@ -16,15 +16,30 @@ import (
 // No version guards the new command: events come with the recorded decision, and
 // a history from before there were any has none.
 func (l *loop) tell(ctx workflow.Context, events []core.Event) {
-	if len(events) == 0 {
-		return
+	if len(events) > 0 {
+		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Events: events})
 	}
+}
+
+// changeTellLost guards the command that tells of a rescale that ended without an
+// outcome of its own.
+const changeTellLost = "tell-lost-outcome"
+
+// tellLost sends the alarm that a rescale sends itself as long as it is not
+// terminated.
+func (l *loop) tellLost(ctx workflow.Context, o core.Outcome) {
+	if workflow.GetVersion(ctx, changeTellLost, workflow.DefaultVersion, 1) != workflow.DefaultVersion {
+		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Outcome: &o})
+	}
+}
+
+func (l *loop) report(ctx workflow.Context, in activities.ReportInput) {
 	l.telling++
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	workflow.GoNamed(free, "report", func(free workflow.Context) {
 		defer func() { l.telling-- }()
-		if err := callReport(free, activities.ReportInput{Key: l.s.Spec.Key, Events: events}); err != nil {
-			workflow.GetLogger(free).Warn("events could not be sent and are lost", "job", l.s.Spec.Key.String(), "events", len(events), "error", rootCause(err))
+		if err := callReport(free, in); err != nil {
+			workflow.GetLogger(free).Warn("events could not be sent and are lost", "job", in.Key.String(), "events", max(len(in.Events), 1), "error", rootCause(err))
 		}
 	})
 }

@@ -28,12 +28,41 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 	}
 	r.show(ctx, "checking whether the job may be changed now")
 	r.run(ctx)
+	r.wentBack()
 	r.out.EndedAt = workflow.Now(ctx).UTC()
 	r.show(ctx, fmt.Sprintf("%s: %s", r.out.Kind, r.out.Note))
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": in.Key.Cluster, "outcome": string(r.out.Kind), "reason": orNone(string(r.out.Reason))}).
 		Counter(MetricRescales).Inc(1)
 	workflow.GetLogger(ctx).Info("rescale ended", "job", in.Key.String(), "decision", in.DecisionID, "outcome", r.out.Kind, "reason", r.out.Reason, "note", r.out.Note)
+	r.tell(ctx)
 	return r.out, nil
+}
+
+// wentBack has the outcome of an undo say what it was for.
+func (r *rescale) wentBack() {
+	if r.in.Cause != core.ReasonUndo || r.in.Undoes == "" {
+		return
+	}
+	r.out.Note = spec.Cut(r.in.Note+"; "+r.out.Note, maxOutcomeNote)
+	if r.out.Kind == core.Applied {
+		r.out.Reason = r.in.Undoes
+	}
+}
+
+// changeTell guards the command that tells of an outcome.
+const changeTell = "tell-outcome"
+
+// tell sends the alarm of a change that was taken back or after which the job is
+// not well, once, whoever follows the rescale or nobody does. What cannot be sent
+// in half a minute is lost, and said in the log.
+func (r *rescale) tell(ctx workflow.Context) {
+	if !r.out.Alarm() || workflow.GetVersion(ctx, changeTell, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return
+	}
+	o := r.out
+	if err := callReport(ctx, activities.ReportInput{Key: r.in.Key, Outcome: &o}); err != nil {
+		workflow.GetLogger(ctx).Warn("the outcome could not be told as an event", "job", r.in.Key.String(), "decision", r.in.DecisionID, "error", rootCause(err))
+	}
 }
 
 // QueryProgress asks a rescale how far it is.
@@ -154,10 +183,13 @@ func (r *rescale) wait(ctx workflow.Context, pre activities.Preflight, wanted []
 // is a decision of its own, with its own id, and the outcome has both. Recorded
 // results alone lead here, and those of earlier versions never do.
 func (r *rescale) undo(ctx workflow.Context, pre activities.Preflight, bad activities.Verified) {
-	r.show(ctx, fmt.Sprintf("not well (%s): checking whether the size before may be asked for again", bad.Undo))
 	u := &core.Undo{DecisionID: r.in.DecisionID + "-undo", Cause: bad.Undo, Note: r.out.Note}
 	r.out.Undo = u
-	kind, reason, note := r.goBack(ctx, pre, u)
+	kind, reason, note := core.Rejected, core.ReasonUndoOff, "switched off by job.autoscaler.rescale.undo.enabled"
+	if !r.in.NoUndo {
+		r.show(ctx, fmt.Sprintf("not well (%s): checking whether the size before may be asked for again", bad.Undo))
+		kind, reason, note = r.goBack(ctx, pre, u)
+	}
 	u.Kind, u.Reason = kind, reason
 	switch {
 	case kind == core.Applied:

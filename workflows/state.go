@@ -93,6 +93,7 @@ type State struct {
 	Backoff       time.Duration `json:"backoff"`
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
 	NoSlots       bool          `json:"noSlots,omitempty"`
+	NoUndo        bool          `json:"noUndo,omitempty"`
 	StateSize     bool          `json:"stateSize,omitempty"`
 	NextAt        time.Time     `json:"nextAt"`
 }

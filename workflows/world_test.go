@@ -47,6 +47,9 @@ type world struct {
 	find      func() activities.FoundRescale
 	await     func() core.Outcome
 	noBackoff bool
+	// noUndo is the policy's, awaitErr fails every attempt of AwaitRescale.
+	noUndo   bool
+	awaitErr error
 	// findFails fails every attempt of FindRescale.
 	findFails error
 	// ahead is how far the JobManager's clock is ahead of the workflow's.
@@ -69,6 +72,7 @@ type world struct {
 	observed, decided, writes int
 	inputs                    []activities.DecideInput
 	reported                  []core.Event
+	alarms                    []core.Outcome
 }
 
 const vertexID = "6bf01baa9d2ca23a3ef7ce311722523d"
@@ -149,7 +153,7 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	if interval == 0 {
 		interval = time.Minute
 	}
-	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute, StateSize: w.stateSize}
+	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute, NoUndo: w.noUndo, StateSize: w.stateSize}
 	if w.noBackoff {
 		out.Backoff = 0
 	}
@@ -276,6 +280,9 @@ func (w *world) FindRescale(context.Context, activities.FindRescaleInput) (activ
 }
 
 func (w *world) AwaitRescale(context.Context, activities.AwaitRescaleInput) (core.Outcome, error) {
+	if w.awaitErr != nil {
+		return core.Outcome{}, w.awaitErr
+	}
 	if w.await != nil {
 		return w.await(), nil
 	}
@@ -291,6 +298,9 @@ func (w *world) Report(_ context.Context, in activities.ReportInput) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reported = append(w.reported, in.Events...)
+	if in.Outcome != nil {
+		w.alarms = append(w.alarms, *in.Outcome)
+	}
 	return nil
 }
 

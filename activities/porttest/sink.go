@@ -63,7 +63,7 @@ func sent() []core.Event {
 		"scale-up begins: { Vertex ID 1b51e99e55e89e404d9a0443fd98d9e2 | Parallelism 1 -> 2 | Processing capacity 100.00 -> 200.00 | Target data rate 110.00}",
 		`quotes " and ' and \ and % and <b> and |`, "Grüße, 世界, 😀", "x", "a: b; c=d", "long " + fmt.Sprint(make([]int, 400)), "last",
 	}
-	kinds := []core.EventKind{core.EventReport, core.EventRecommended, core.EventIneffective, core.EventError}
+	kinds := []core.EventKind{core.EventReport, core.EventRecommended, core.EventIneffective, core.EventError, core.EventOutcome}
 	var out []core.Event
 	for i, text := range texts {
 		k := kinds[i%len(kinds)]

@@ -207,13 +207,17 @@ func (p *Process) End() error {
 
 // Wrote reports whether the newest run has written a text to its log or its
 // output.
-func (p *Process) Wrote(text string) bool {
+func (p *Process) Wrote(text string) bool { return p.Count(text) > 0 }
+
+// Count is how often the newest run's log or output has the text.
+func (p *Process) Count(text string) int {
+	n := 0
 	for _, file := range p.latest().files() {
-		if content, err := os.ReadFile(file); err == nil && bytes.Contains(content, []byte(text)) {
-			return true
+		if content, err := os.ReadFile(file); err == nil {
+			n += bytes.Count(content, []byte(text))
 		}
 	}
-	return false
+	return n
 }
 
 // Tail is the end of the newest run's log and output, for error texts. Files

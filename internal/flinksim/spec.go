@@ -57,6 +57,11 @@ type VertexSpec struct {
 	FailAt    int           `json:"failAt,omitempty"`
 	FailAfter time.Duration `json:"failAfter,omitempty"`
 	FailText  string        `json:"failText,omitempty"`
+	// WaitBelow makes each subtask wait for something that its busy time does not
+	// show whenever the vertex runs at fewer subtasks: it then does WaitCapacity
+	// records per second and looks as if it could do Capacity. 0 subtasks: never.
+	WaitBelow    int     `json:"waitBelow,omitempty"`
+	WaitCapacity float64 `json:"waitCapacity,omitempty"`
 	// Omit lists endings of metric ids that this vertex does not have, such
 	// as "pendingRecords"; NaN those whose value is not a number.
 	Omit []string `json:"omit,omitempty"`
@@ -203,5 +208,9 @@ func skewed(in []group, skew float64) []group {
 // capacityAt is what the vertex can take in at p subtasks, in records per
 // second: the hottest subtask sets the pace.
 func (v VertexSpec) capacityAt(p int) float64 {
-	return v.Capacity / v.shares(p)[0].share
+	each := v.Capacity
+	if p < v.WaitBelow {
+		each = v.WaitCapacity
+	}
+	return each / v.shares(p)[0].share
 }
