@@ -25,11 +25,18 @@ func TestRecordHistoriesOfSagas(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
 	must(t, err)
 	must(t, json.Unmarshal(b, &w.list))
-	w.undone()
-	w.wentBack()
-	w.foreign()
-	w.fellBehind()
-	w.notUndone()
+	for _, x := range []struct {
+		name   string
+		record func()
+	}{
+		{"undone", w.undone}, {"went back", w.wentBack}, {"foreign", w.foreign}, {"fell behind", w.fellBehind},
+		{"not undone", w.notUndone}, {"lost", w.lost},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			w.t = t
+			x.record()
+		})
+	}
 	b, err = json.MarshalIndent(w.list, "", "  ")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
@@ -86,6 +93,19 @@ func (w *recorder) notUndone() {
 	w.r.starter("override", "dev/"+job, "--vertex", "enrich=4", "--for", "6s")
 	w.r.await(job, "the alarm", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Failed })
 	w.save(rescaleID, "rescale-not-undone", "a rescale after which the job fails again and again, with undo switched off")
+}
+
+// lost is a rescale that somebody terminates.
+func (w *recorder) lost() {
+	c := simWith(w.t, 2, 1200, nil)
+	w.r = newRig(w.t, c.URL(), rigOptions{})
+	w.r.start(job, brisk(nil))
+	w.r.await(job, "a quiet start", rests)
+	w.r.starter("override", "dev/"+job, "--vertex", "enrich=4", "--for", "4s")
+	w.r.await(job, "the wait for slots", func(s workflows.Status) bool { return s.Rescale != nil && c.Writes() != nil })
+	w.r.tctl("workflow", "terminate", "--wid", "flink-rescale/dev/flink/"+job, "--reason", "test")
+	w.r.await(job, "the alarm", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Failed })
+	w.save(scaleID, "rescale-lost", "a job whose rescale was terminated")
 }
 
 // foreign is somebody else's write, and the order that takes it as given.
