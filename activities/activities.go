@@ -25,6 +25,10 @@ type Cluster struct {
 	Policy map[string]string
 	// Share limits what its jobs have together; the zero value is no limit.
 	Share share.Limits
+	// Redeployer and Savepoints change jobs whose scheduler cannot do it in place;
+	// nil where the cluster's configuration does not say how.
+	Redeployer Redeployer
+	Savepoints Savepoints
 }
 
 // Settings are what the activities need; all fields but Temporal, Slots, Recorder,
@@ -58,6 +62,9 @@ func New(s Settings) (*Activities, error) {
 		return nil, fmt.Errorf("activities: no clock")
 	}
 	for name, c := range s.Clusters {
+		if (c.Redeployer == nil) != (c.Savepoints == nil) {
+			return nil, fmt.Errorf("activities: cluster %q needs a redeployer and its savepoints, or none of both", name)
+		}
 		if c.Platform == nil {
 			return nil, fmt.Errorf("activities: cluster %q has no platform", name)
 		}
@@ -87,6 +94,12 @@ func (a *Activities) Register(r Registry) {
 		NameReport:       a.Report,
 		NameCheckUndo:    a.CheckUndo,
 		NameAskSlots:     a.AskSlots,
+
+		NameStopJob:        a.StopJob,
+		NameAwaitStop:      a.AwaitStop,
+		NameCheckSavepoint: a.CheckSavepoint,
+		NameSubmitJob:      a.SubmitJob,
+		NameMakeWay:        a.MakeWay,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

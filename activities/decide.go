@@ -16,7 +16,7 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 	p, _, problems := policy.Resolve(Layers(in.Set, in.Input, in.Config, cluster))
 	out := Decided{
 		Interval: p.Interval, VerifyTimeout: p.VerifyTimeout, Backoff: p.Backoff,
-		NoCheckpoints: p.WithoutCheckpoints, NoSlots: p.WithoutFreeSlots, NoUndo: !p.Undo, StateSize: p.AsksStateSize(), ClusterDigest: digestMap(cluster),
+		NoCheckpoints: p.WithoutCheckpoints, NoSlots: p.WithoutFreeSlots, NoUndo: !p.Undo, StateSize: p.AsksStateSize(), Redeploy: p.Redeploy, ClusterDigest: digestMap(cluster),
 	}
 	if out.ClusterDigest != in.ClusterDigest {
 		out.ClusterChanged, out.ClusterPolicy = true, cluster

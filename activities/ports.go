@@ -73,6 +73,60 @@ type Capacity interface {
 	Slots(ctx context.Context, job core.JobRef) (core.Slots, error)
 }
 
+// Redeployer stops a job with a savepoint and starts it again at other sizes,
+// where its scheduler cannot change them in place.
+type Redeployer interface {
+	Stopper
+	Submitter
+}
+
+// Stopper ends a job.
+type Stopper interface {
+	// Stop asks for a savepoint and the end of the job after it. Idempotent by the
+	// trigger: the same one again is the same stop, never a second savepoint. It
+	// returns when Flink has taken it, not when the job has ended; most failures
+	// show in StopResult alone, that of an unknown job among them. core.ErrRefused:
+	// the request is no such; nothing was begun. core.ErrUnreachable: it may have
+	// been taken; the same call again is right.
+	Stop(ctx context.Context, job core.JobRef, s core.StopRequest) error
+	// StopResult reads how far a stop is. One that the cluster does not know, or no
+	// more, is core.StopUnknown and no error: a JobManager that was replaced knows
+	// of none. The first read of the result may be the last one that is answered.
+	StopResult(ctx context.Context, job core.JobRef, trigger string) (core.StopResult, error)
+	// Cancel ends a job without a savepoint. Idempotent; it returns when Flink has
+	// taken it. A job that has ended, or is unknown: core.ErrNotFound.
+	Cancel(ctx context.Context, job core.JobRef) error
+}
+
+// Submitter starts a job from a savepoint.
+type Submitter interface {
+	// Prepare checks that a job could be stopped and submitted again at these sizes,
+	// and gives the directory under which savepoints go. It changes nothing.
+	// core.ErrRefused: it is not configured, or its program is not there, or Flink
+	// would not run it at these sizes; the text says what to do.
+	Prepare(ctx context.Context, job core.JobRef, vertices []core.SubmittedVertex) (savepoints string, err error)
+	// Submit starts the job under the id given. Idempotent by that id: a cluster
+	// runs it once at most. core.ErrRefused: Flink's words are in the text; a job of
+	// that id may be there all the same, begun by an earlier call or failed at once.
+	// core.ErrUnreachable: it may be on its way; look for it with Copies.
+	Submit(ctx context.Context, s core.Submission) error
+	// Copies gives every job that the cluster knows with that name or that id,
+	// ended ones too, with their state. None is no error.
+	Copies(ctx context.Context, name, jobID string) ([]core.JobRef, error)
+}
+
+// Savepoints reads the storage of savepoints. It writes nothing.
+type Savepoints interface {
+	// List gives the complete savepoints in a directory, newest first: those whose
+	// metadata are there and are Flink's. core.ErrNotFound: there is no such
+	// directory, which the storage itself says. core.ErrUnreachable: it does not
+	// answer. core.ErrRefused: it is of another storage, or may not be read.
+	List(ctx context.Context, directory string) ([]core.Savepoint, error)
+	// Check reads one savepoint. core.ErrNotFound: it is not there, or has no
+	// metadata yet; core.ErrRefused: what is there is no savepoint, or as with List.
+	Check(ctx context.Context, path string) (core.Savepoint, error)
+}
+
 // EventSink tells people outside what happens to a job.
 type EventSink interface {
 	// Send hands over events of one job, in their order; there is at least one.

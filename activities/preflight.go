@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,10 @@ func (a *Activities) Preflight(ctx context.Context, in RescaleInput) (Preflight,
 	}
 	if in.Cause == core.ReasonUndo {
 		// The job need not run: that is why the size before is asked for.
-		return a.preflightUndo(ctx, platform, job, in)
+		out, err := a.preflightUndo(ctx, platform, job, in)
+		if out.Reason != core.ReasonNotAdaptive {
+			return out, err
+		}
 	}
 	out, err := a.preflightJob(ctx, platform, job, in)
 	if err != nil {
@@ -49,6 +53,9 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		return no(r, "%s", note), nil
 	}
 	held, err := platform.Wanted(ctx, job)
+	if errors.Is(err, core.ErrNotAdaptive) {
+		return a.preflightRedeploy(ctx, platform, job, status, in)
+	}
 	if err != nil {
 		return Preflight{}, err
 	}

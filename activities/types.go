@@ -73,6 +73,7 @@ type Decided struct {
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
 	NoSlots       bool          `json:"noSlots,omitempty"`
 	NoUndo        bool          `json:"noUndo,omitempty"`
+	Redeploy      bool          `json:"redeploy,omitempty"`
 	// StateSize is true when decisions depend on the size of the job's state.
 	StateSize      bool   `json:"stateSize,omitempty"`
 	ClusterDigest  string `json:"clusterDigest,omitempty"`
@@ -114,6 +115,9 @@ type RescaleInput struct {
 	NoCheckpoints bool `json:"noCheckpoints,omitempty"`
 	// NoUndo leaves a job as it is that is not well after the change.
 	NoUndo bool `json:"noUndo,omitempty"`
+	// Redeploy allows a job that cannot be changed in place to be stopped with a
+	// savepoint and started again.
+	Redeploy bool `json:"redeploy,omitempty"`
 }
 
 // Preflight is the answer of the preflight check. With a Reason, nothing may
@@ -134,6 +138,9 @@ type Preflight struct {
 	// VerifyFor is how long the new size may take, VerifyWhy a sentence on it.
 	VerifyFor time.Duration `json:"verifyFor,omitempty"`
 	VerifyWhy string        `json:"verifyWhy,omitempty"`
+	// Redeploy is how the job is to be stopped and started again, nil where it is
+	// changed in place.
+	Redeploy *RedeployPlan `json:"redeploy,omitempty"`
 }
 
 // ApplyInput is the wish of one decision.
@@ -168,6 +175,9 @@ type VerifyInput struct {
 	// Undoing is true where the size before is waited for: what failed at the
 	// other is then no fault of it.
 	Undoing bool `json:"undoing,omitempty"`
+	// Restored is the savepoint that the job was submitted with, empty for a change
+	// in place: then nothing is wanted of Flink, and the job must run from there.
+	Restored string `json:"restored,omitempty"`
 	// Deadline is absolute: a retry on another worker keeps it.
 	Deadline time.Time `json:"deadline"`
 }

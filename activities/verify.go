@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
 )
 
 // verifyEvery is how often Verify looks. Flink caches what it shows for
@@ -28,6 +29,9 @@ type Progress struct {
 	Slots *core.Slots `json:"slots,omitempty"`
 	// Restarts are the moments since which the job ran, after the write.
 	Restarts []time.Time `json:"restarts,omitempty"`
+	// Restored is true once the job was seen to run from the savepoint that it was
+	// submitted with.
+	Restored bool `json:"restored,omitempty"`
 	// Most is the most subtasks that it ran at after any of them.
 	Most int `json:"most,omitempty"`
 }
@@ -95,7 +99,9 @@ func (w *watch) look(ctx context.Context, platform Platform) {
 	}
 	w.status = status
 	w.count()
-	w.held, w.err = platform.Wanted(ctx, w.in.Job)
+	if w.in.Restored == "" {
+		w.held, w.err = platform.Wanted(ctx, w.in.Job)
+	}
 	w.ask(ctx, platform)
 }
 
@@ -103,13 +109,14 @@ func (w *watch) look(ctx context.Context, platform Platform) {
 // the verdict on the size, so an error is none of the wait.
 func (w *watch) ask(ctx context.Context, platform Platform) {
 	now := w.now()
-	atSize := w.err == nil && w.reached()
+	atSize := w.err == nil && w.atSize()
 	if !atSize && now.Before(w.in.Deadline) && now.Sub(w.asked) < askEvery {
 		return
 	}
 	w.asked = now
 	if h, err := platform.Inspect(ctx, w.in.Job); err == nil {
 		w.health = h
+		w.origin()
 	} else if atSize && w.err == nil && !isFinal(err) {
 		w.err = err // that it is well is not known
 	}
@@ -176,7 +183,7 @@ func (w *watch) done() bool {
 	if w.err != nil {
 		return false
 	}
-	return w.status.State.Ended() || w.looping() != "" || (w.reached() && w.calm() && w.stands())
+	return w.status.State.Ended() || w.looping() != "" || w.strange() || w.settled() || (w.reached() && w.calm() && w.stands())
 }
 
 // proof is how long a job must run at its size before that is believed: as long
@@ -215,8 +222,35 @@ func (w *watch) calm() bool {
 	return w.failures() == 0 || w.status.Now.Sub(w.health.LastError) >= quiet
 }
 
+// origin notes where a job that was submitted anew was restored from. One that
+// was restored since from a checkpoint of its own was so before.
+func (w *watch) origin() {
+	if from := w.health.RestoredPath; redeploy.SamePath(from, w.in.Restored) || redeploy.OwnCheckpoint(from, w.in.Job.ID) {
+		w.seen.Restored = true
+	}
+}
+
+// told is how long Flink may go on to show of a job what it showed before.
+const told = 15 * time.Second
+
+// strange is true for a submitted job that runs, but not from where it should.
+func (w *watch) strange() bool {
+	return w.runs() && !w.seen.Restored && w.health.Checkpointing && w.status.Now.Sub(w.status.RunningSince) >= told
+}
+
+// settled is true for a submitted job that runs as it will: a scheduler that is
+// not adaptive gives it no other size any more.
+func (w *watch) settled() bool { return w.runs() && w.seen.Restored && w.calm() && w.stands() }
+
+// runs is true for a submitted job of which all tasks run, whatever its size.
+func (w *watch) runs() bool { return w.in.Restored != "" && w.err == nil && w.status.AllTasksRunning() }
+
 // reached is true when everything that was wanted is true at once.
 func (w *watch) reached() bool {
+	return w.atSize() && (w.in.Restored == "" || w.seen.Restored)
+}
+
+func (w *watch) atSize() bool {
 	return w.err == nil && w.status.AllTasksRunning() && slices.Equal(w.held, w.in.Wish) &&
 		slices.Equal(w.status.Topology.Sizes(), w.in.Wanted) && w.restarted()
 }
@@ -269,6 +303,8 @@ func (w *watch) verdict() Verified {
 		w.taken(&v)
 	case w.looping() != "":
 		w.unwell(&v, w.looping(), fmt.Sprintf("%d failures and %d restarts since the change%s", w.failures(), max(0, len(w.seen.Restarts)-1), w.words()))
+	case w.strange():
+		w.unwell(&v, core.ReasonSavepoint, fmt.Sprintf("the job runs, but was restored from %q and not from the savepoint", w.health.RestoredPath))
 	case !w.status.AllTasksRunning():
 		w.unwell(&v, core.ReasonTasksNotRunning, fmt.Sprintf("at the deadline the job is %s and not all tasks run%s", w.status.State, w.words()))
 	case w.reached() && !w.calm():
@@ -301,12 +337,16 @@ func (w *watch) unwell(v *Verified, why core.Reason, note string) {
 
 // partly is a job that runs, but not at what was wanted.
 func (w *watch) partly(v *Verified) {
-	if id, now, before := w.below(); id != "" {
+	if id, now, before := w.below(); id != "" && w.in.Restored == "" {
 		w.unwell(v, core.ReasonBelowBefore, fmt.Sprintf("at the deadline %s runs at %d, before the change it ran at %d%s", w.status.Topology.Title(id, mostTitle), now, before, w.words()))
 		return
 	}
 	reached, total := w.arrived()
 	v.Kind, v.Reason = core.Partial, core.ReasonNotReached
+	if w.in.Restored != "" {
+		v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size: the program, or Flink, did not take the sizes that it was given", reached, total)
+		return
+	}
 	v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline, %d of %d subtasks in all", reached, total, subtasks(v.Got), subtasks(w.in.Wanted))
 	switch s := w.seen.Slots; {
 	case s != nil && s.Free == 0:

@@ -212,7 +212,8 @@ type Outcome struct {
 	WrittenAt time.Time `json:"writtenAt,omitzero"`
 	RunningAt time.Time `json:"runningAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt"`
-	// JobID is the Flink job that was changed. Wish is what was asked of Flink
+	// JobID is the Flink job that was changed, after a redeploy the one that runs in
+	// its place. Wish is what was asked of Flink
 	// for it and is in force as far as is known, the undo's where there was one;
 	// empty when nothing was written, or when it is not known what is in force.
 	JobID string       `json:"jobId,omitempty"`
@@ -221,6 +222,8 @@ type Outcome struct {
 	Cause Reason `json:"cause,omitempty"`
 	// Undo is the change back, nil for none.
 	Undo *Undo `json:"undo,omitempty"`
+	// Redeploy is set where the job was to be stopped and started again.
+	Redeploy *Redeploy `json:"redeploy,omitempty"`
 }
 
 // Alarm is true for an outcome that a person should hear of: the job was not well

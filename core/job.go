@@ -190,6 +190,12 @@ type JobHealth struct {
 	StateSize Reading `json:"stateSize,omitzero"`
 	// FailureNote is the text of the newest failed checkpoint, cut short.
 	FailureNote string `json:"failureNote,omitempty"`
+	// CompletedPath is where that checkpoint is, as Flink writes it; Completed
+	// counts those of this submission of the job.
+	CompletedPath string `json:"completedPath,omitempty"`
+	Completed     int    `json:"completed,omitempty"`
+	// RestoredPath is what the job was restored from last, empty for nothing.
+	RestoredPath string `json:"restoredPath,omitempty"`
 	// SavepointInProgress is true while a savepoint is being taken.
 	SavepointInProgress bool `json:"savepointInProgress,omitempty"`
 	// LastError is when the job's newest failure happened, with its text.

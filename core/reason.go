@@ -69,6 +69,8 @@ const (
 	ReasonBelowBefore      Reason = "below-size-before"
 	ReasonLagObjective     Reason = "lag-objective"
 	ReasonUndoOff          Reason = "undo-switched-off"
+	ReasonSavepoint        Reason = "savepoint-failed"
+	ReasonLeftStopped      Reason = "left-stopped"
 	ReasonInternal         Reason = "internal-error"
 )
 
@@ -126,7 +128,7 @@ func Reasons() []ReasonInfo {
 		{ReasonNotFlink, "what answers is not Flink's REST API", "check the address: a proxy or a login page may be in between"},
 		{ReasonBusy, "Flink is taking another change of the same job", ""},
 		{ReasonRefused, "Flink refused the requirements; its words are in the note", "see the note"},
-		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive"},
+		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive; or allow a redeploy: job.autoscaler.redeploy.enabled: true, and flink.redeploy of the cluster in the worker's file"},
 		{ReasonCheckpoints, "checkpoints are late or failing; a rescale would lose progress", "look at the job's checkpoints"},
 		{ReasonStorage, "the checkpoint storage does not answer; a rescale could end the job for good", "bring the storage back"},
 		{ReasonNoCheckpoints, "the job has no checkpointing: a rescale would lose its state", "enable checkpointing, or set job.autoscaler.rescale.without-checkpoints: true"},
@@ -142,6 +144,8 @@ func Reasons() []ReasonInfo {
 		{ReasonBelowBefore, "after the change the job runs at less than before it", "see whether TaskManagers were lost"},
 		{ReasonLagObjective, "since the last change made it smaller the job is further behind than it may be and falls behind further, at a load that it carried before", "see the note; a smaller size is not tried again for a while"},
 		{ReasonUndoOff, "job.autoscaler.rescale.undo.enabled is false: a change after which the job is not well is not taken back", "see to the job: undo, or an override"},
+		{ReasonSavepoint, "the job could not be stopped with a savepoint, and runs on as before; or it was not restored from it", "see the note: mostly the storage of savepoints, or a job under back pressure"},
+		{ReasonLeftStopped, "a redeploy stopped the job and could not start it again", "start it by hand from the savepoint in the note, with the command there"},
 		{ReasonInternal, "a fault of flinkscaler itself, or of a plugin that the note names; the job is left as it is", "report it with the note"},
 	}
 }

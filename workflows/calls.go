@@ -117,3 +117,45 @@ func callReport(ctx workflow.Context, in activities.ReportInput) error {
 	})
 	return workflow.ExecuteActivity(ctx, activities.NameReport, in).Get(ctx, nil)
 }
+
+// checkWithin bounds all attempts to read a savepoint: the job is down meanwhile.
+const checkWithin = time.Minute
+
+func callStopJob(ctx workflow.Context, in activities.StopInput) (activities.StopTaken, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: applyLimit, ScheduleToCloseTimeout: writeWithin, HeartbeatTimeout: beatTimeout,
+		RetryPolicy: retry(0), Summary: "stop the job with a savepoint",
+	})
+	return result[activities.StopTaken](ctx, workflow.ExecuteActivity(ctx, activities.NameStopJob, in))
+}
+
+func callAwaitStop(ctx workflow.Context, in activities.StopInput) (activities.StopEnded, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until the job has stopped",
+	})
+	return result[activities.StopEnded](ctx, workflow.ExecuteActivity(ctx, activities.NameAwaitStop, in))
+}
+
+func callCheckSavepoint(ctx workflow.Context, in activities.CheckSavepointInput) (core.Savepoint, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: applyLimit, ScheduleToCloseTimeout: checkWithin, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "is the savepoint there?",
+	})
+	return result[core.Savepoint](ctx, workflow.ExecuteActivity(ctx, activities.NameCheckSavepoint, in))
+}
+
+// submitLimit covers a main method that takes its time.
+const submitLimit = 2 * time.Minute
+
+func callSubmitJob(ctx workflow.Context, in activities.SubmitInput) (activities.Submitted, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: submitLimit, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "start the job from the savepoint, once",
+	})
+	return result[activities.Submitted](ctx, workflow.ExecuteActivity(ctx, activities.NameSubmitJob, in))
+}
+
+func callMakeWay(ctx workflow.Context, in activities.MakeWayInput) (activities.Way, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "end the job that is not well, where that loses nothing",
+	})
+	return result[activities.Way](ctx, workflow.ExecuteActivity(ctx, activities.NameMakeWay, in))
+}

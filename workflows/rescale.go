@@ -78,7 +78,10 @@ type RescaleProgress struct {
 	Attempt    int         `json:"attempt"`
 	Cause      core.Reason `json:"cause"`
 	Phase      string      `json:"phase"`
-	Since      time.Time   `json:"since"`
+	// Method is "redeploy" where the job is stopped and started again, empty for a
+	// change in place.
+	Method string    `json:"method,omitempty"`
+	Since  time.Time `json:"since"`
 	// Deadline is when the wait for the size ends, DeadlineWhy what it is made
 	// of; zero outside of a wait.
 	Deadline    time.Time         `json:"deadline,omitzero"`
@@ -116,6 +119,10 @@ func (r *rescale) run(ctx workflow.Context) {
 	if len(pre.Before) > 0 && r.in.Cause != core.ReasonUndo {
 		// An undo goes from the size that is asked for: what runs may be less.
 		r.out.From = pre.Before
+	}
+	if pre.Redeploy != nil {
+		r.redeploy(ctx, pre)
+		return
 	}
 	r.show(ctx, "writing the requirements")
 	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})

@@ -184,7 +184,7 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 		l.s.Cluster, l.s.ClusterDigest = out.ClusterPolicy, out.ClusterDigest
 	}
 	l.s.Interval, l.s.VerifyTimeout, l.s.Backoff, l.s.NoCheckpoints = max(out.Interval, minInterval), out.VerifyTimeout, out.Backoff, out.NoCheckpoints
-	l.s.Health, l.s.NoSlots, l.s.NoUndo, l.s.StateSize = out.Health, out.NoSlots, out.NoUndo, out.StateSize
+	l.s.Health, l.s.NoSlots, l.s.NoUndo, l.s.StateSize, l.s.Redeploy = out.Health, out.NoSlots, out.NoUndo, out.StateSize, out.Redeploy
 	// An answer that came meanwhile counts: the next look, which it has ordered,
 	// decides on it.
 	if out.Consent != nil && l.asked() == asked {

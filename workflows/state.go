@@ -94,6 +94,7 @@ type State struct {
 	NoCheckpoints bool          `json:"noCheckpoints,omitempty"`
 	NoSlots       bool          `json:"noSlots,omitempty"`
 	NoUndo        bool          `json:"noUndo,omitempty"`
+	Redeploy      bool          `json:"redeploy,omitempty"`
 	StateSize     bool          `json:"stateSize,omitempty"`
 	NextAt        time.Time     `json:"nextAt"`
 }

@@ -69,6 +69,9 @@ type world struct {
 	large *core.Topology
 	env   *testsuite.TestWorkflowEnvironment
 
+	// session is the cluster on which jobs are stopped and started.
+	session session
+
 	observed, decided, writes int
 	inputs                    []activities.DecideInput
 	reported                  []core.Event
@@ -107,6 +110,7 @@ func (w *world) environment(start time.Time) {
 	} {
 		w.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
+	w.session.register(w.env)
 	w.env.RegisterWorkflowWithOptions(workflows.ScaleFlinkJob, workflow.RegisterOptions{Name: workflows.ScaleName})
 	w.env.RegisterWorkflowWithOptions(workflows.RescaleFlinkJob, workflow.RegisterOptions{Name: workflows.RescaleName})
 }

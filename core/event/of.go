@@ -262,6 +262,7 @@ func Failures() []core.Reason {
 		core.ReasonUnauthorized, core.ReasonNotFlink, core.ReasonRefused, core.ReasonNotAdaptive, core.ReasonCheckpoints, core.ReasonStorage,
 		core.ReasonNoCheckpoints, core.ReasonNoSlots, core.ReasonNotReached, core.ReasonInternal,
 		core.ReasonForeignWriter, core.ReasonForward, core.ReasonDegraded, core.ReasonJobFailing, core.ReasonRestartLoop, core.ReasonBelowBefore, core.ReasonLagObjective,
+		core.ReasonSavepoint, core.ReasonLeftStopped,
 	}
 }
 

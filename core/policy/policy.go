@@ -199,6 +199,8 @@ type Policy struct {
 	// how long lag counts as that, 0 for never.
 	Undo          bool
 	UndoLagWithin time.Duration
+	// Redeploy allows a change by a stop with a savepoint and a new start.
+	Redeploy bool
 	// SharePriority is that of the job among those that wait for slots.
 	SharePriority int
 

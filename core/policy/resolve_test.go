@@ -35,7 +35,7 @@ func everything() map[string]string {
 		"vertex.min-parallelism.schedule": "8:00-9:00 = 4", "vertex.min-parallelism.schedule.lead-time": "5 min",
 		"memory.gc-pressure.threshold": "0.3", "memory.heap-usage.threshold": "0.8", "quota.cpu": "12.5", "quota.memory": "64 gb",
 		"memory.tuning.enabled": "true", "memory.tuning.scale-down-compensation.enabled": "false", "memory.tuning.overhead": "0.3", "memory.tuning.maximize-managed-memory": "true",
-		"rescale.verify-timeout": "6 min", "rescale.backoff": "7 min", "rescale.without-checkpoints": "true", "rescale.without-free-slots": "true", "rescale.foreign-writer.accept-after": "17 min",
+		"rescale.verify-timeout": "6 min", "rescale.backoff": "7 min", "rescale.without-checkpoints": "true", "rescale.without-free-slots": "true", "redeploy.enabled": "true", "rescale.foreign-writer.accept-after": "17 min",
 		"rescale.undo.enabled": "false", "rescale.undo.lag-within": "19 min",
 		"history.max.count": "5", "history.max.age": "12 h", "scaling.event.interval": "1 h",
 		"metrics.custom-evaluators": "e", "metrics.custom-evaluator.e.class": "E", "scaling.custom-executors": "x;y",
@@ -76,7 +76,7 @@ func TestEveryKeyIsDecoded(t *testing.T) {
 		Executors: []Plugin{{Name: "x", Class: "X", Params: []Param{{"class", "X"}}}, {Name: "y", Class: "Y", Params: []Param{{"class", "Y"}, {"p", "1"}}}},
 
 		BudgetCount: 9, BudgetDowntime: 11 * time.Minute, BreakerFailures: 2, BreakerReset: 13 * time.Minute,
-		VerifyTimeout: 6 * time.Minute, Backoff: 7 * time.Minute, WithoutCheckpoints: true, WithoutFreeSlots: true, ForeignAcceptAfter: 17 * time.Minute, UndoLagWithin: 19 * time.Minute, SharePriority: -3,
+		VerifyTimeout: 6 * time.Minute, Backoff: 7 * time.Minute, WithoutCheckpoints: true, WithoutFreeSlots: true, Redeploy: true, ForeignAcceptAfter: 17 * time.Minute, UndoLagWithin: 19 * time.Minute, SharePriority: -3,
 	}
 	if !p.Equal(want) {
 		want.Zone, p.Zone = nil, nil

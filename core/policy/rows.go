@@ -217,6 +217,8 @@ func rescaleRows() []row {
 			func(d *draft) *bool { return &d.WithoutFreeSlots }),
 		boolean(row{name: "rescale.without-checkpoints", def: "false", ours: true, meaning: "allow a rescale of a job that takes no checkpoints: its state is lost by it"},
 			func(d *draft) *bool { return &d.WithoutCheckpoints }),
+		boolean(row{name: "redeploy.enabled", def: "false", ours: true, meaning: "change a job whose scheduler is not adaptive by a full stop with a savepoint and a new start from it; the worker's file must say how the job is submitted, in flink.redeploy of its cluster"},
+			func(d *draft) *bool { return &d.Redeploy }),
 	}
 }
 

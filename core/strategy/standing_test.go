@@ -132,8 +132,8 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 			onTrial(c)
 			p.BudgetCount, c.Memory.Spent = 1, spent(c.Now, false)
 		}, "", "source 4 -> 2"},
-		"restarts, foreign":  {"somebody sees to it", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); asks(c, 4); wrote(c, 6) }, core.ReasonForeignWriter, ""},
-		"restarts, dry run":  {"I6", func(c *core.JobContext, p *policy.Policy) { onTrial(c); p.ScalingEnabled = false }, core.ReasonScalingDisabled, "source 4 -> 2"},
+		"restarts, foreign": {"somebody sees to it", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); asks(c, 4); wrote(c, 6) }, core.ReasonForeignWriter, ""},
+		"restarts, dry run": {"I6", func(c *core.JobContext, p *policy.Policy) { onTrial(c); p.ScalingEnabled = false }, core.ReasonScalingDisabled, "source 4 -> 2"},
 		"restarts, nothing is undone": {"it is told, since nothing else can be judged", func(c *core.JobContext, p *policy.Policy) {
 			onTrial(c)
 			p.Undo = false
@@ -146,7 +146,7 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 			s.Fault, s.Note = core.ReasonJobNotRunning, "RESTARTING"
 		}, core.ReasonRestartLoop, "not undone: switched off"},
 		"restarts, nothing is undone, but it wants more": {"the rule goes on", func(c *core.JobContext, p *policy.Policy) { onTrial(c); p.Undo = false }, "", "source 4 -> 7"},
-		"restarts, override": {"an operator's size counts", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); c.Override = &core.Override{Parallelism: 9} }, "", "4 -> 9"},
+		"restarts, override":                             {"an operator's size counts", func(c *core.JobContext, _ *policy.Policy) { onTrial(c); c.Override = &core.Override{Parallelism: 9} }, "", "4 -> 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,6 +155,35 @@ func TestWhatFlinkIsAskedFor(t *testing.T) {
 			d, _, _ := Decide(ctx, p, nil)
 			if (d.Verdict == core.Change) != (tt.want == "") || (tt.want != "" && d.Reason != tt.want) || !strings.Contains(d.Note, tt.note) {
 				t.Errorf("%s: %s %s: %s, want %s: %s", tt.reason, d.Verdict, d.Reason, d.Note, tt.want, tt.note)
+			}
+		})
+	}
+}
+
+// TestARedeployIsAnnounced: people should know of a full stop before it, and not
+// be told of one where the change is made in place.
+func TestARedeployIsAnnounced(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		change func(*core.JobContext, *policy.Policy)
+		want   bool
+	}{
+		"allowed":     {"what is wanted of Flink cannot be read: it is not adaptive", func(_ *core.JobContext, p *policy.Policy) { p.Redeploy = true }, true},
+		"not allowed": {"it will be refused", func(*core.JobContext, *policy.Policy) {}, false},
+		"in place":    {"it can be read: it is adaptive", func(c *core.JobContext, p *policy.Policy) { asks(c, 4); p.Redeploy = true }, false},
+		"paused":      {"what would be done is told as a whole", func(c *core.JobContext, p *policy.Policy) { p.Redeploy, p.ScalingEnabled = true, false }, true},
+		"by order, too": {"an override stops the job as well", func(c *core.JobContext, p *policy.Policy) {
+			p.Redeploy, c.Override = true, &core.Override{Parallelism: 9}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, p := saturated()
+			tt.change(&ctx, &p)
+			d, _, _ := Decide(ctx, p, nil)
+			if told := strings.Contains(d.Note, "by a redeploy: the job is stopped with a savepoint"); told != tt.want || !strings.Contains(d.Note, "source 4 -> ") {
+				t.Errorf("%s: %s", tt.reason, d.Note)
 			}
 		})
 	}

@@ -165,7 +165,16 @@ func (c *cycle) changes() string {
 	if n := len(changed) - 1; n > 0 {
 		note += fmt.Sprintf("; %d more of %d vertices change", n, len(c.d.Vertices))
 	}
-	return note
+	return note + c.byRedeploy()
+}
+
+// byRedeploy says where a change is none in place: what is wanted of Flink can
+// be read wherever the scheduler is adaptive.
+func (c *cycle) byRedeploy() string {
+	if !c.p.Redeploy || c.newest().Asked {
+		return ""
+	}
+	return "; by a redeploy: the job is stopped with a savepoint and started again from it"
 }
 
 // factor is how large a change is, up or down.

@@ -108,7 +108,7 @@ func rules() []rule {
 			name: "workflows have no formulas and do no I/O", applies: code("workflows"), why: "what may change its mind runs in a recorded activity",
 			allows: func(_ source, p string) bool {
 				switch p {
-				case module + "/core", module + "/core/policy", module + "/core/spec", module + "/core/share", module + "/core/collect", module + "/activities",
+				case module + "/core", module + "/core/redeploy", module + "/core/policy", module + "/core/spec", module + "/core/share", module + "/core/collect", module + "/activities",
 					"go.temporal.io/sdk/workflow", "go.temporal.io/sdk/temporal", "go.temporal.io/sdk/converter", "go.temporal.io/api/enums/v1":
 					return true
 				}

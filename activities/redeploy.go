@@ -1,0 +1,155 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
+)
+
+// Names of the steps of a redeploy, part of the compatibility promise.
+const (
+	NameStopJob        = "StopJob"
+	NameAwaitStop      = "AwaitStop"
+	NameCheckSavepoint = "CheckSavepoint"
+	NameSubmitJob      = "SubmitJob"
+	NameMakeWay        = "MakeWay"
+)
+
+// RedeployPlan is how one attempt stops a job and starts it again. It is
+// recorded before anything is done, so that every repeat does the same.
+type RedeployPlan struct {
+	Stop     core.StopRequest       `json:"stop"`
+	Vertices []core.SubmittedVertex `json:"vertices"`
+}
+
+// Back gives the vertices at the sizes before.
+func (p RedeployPlan) Back() []core.SubmittedVertex {
+	out := make([]core.SubmittedVertex, 0, len(p.Vertices))
+	for _, v := range p.Vertices {
+		v.Parallelism = v.Was
+		out = append(out, v)
+	}
+	return out
+}
+
+// redeployer gives what changes a job of the cluster by a redeploy; false where
+// the worker's file does not say how.
+func (a *Activities) redeployer(cluster string) (Redeployer, Savepoints, bool) {
+	c := a.s.Clusters[cluster]
+	return c.Redeployer, c.Savepoints, c.Redeployer != nil
+}
+
+// mustRedeploy is redeployer for a step of a redeploy that has begun. A worker
+// that is not configured for it must not end the saga: another one may be.
+func (a *Activities) mustRedeploy(cluster string) (Redeployer, Savepoints, error) {
+	if _, err := a.platform(cluster); err != nil {
+		return nil, nil, err
+	}
+	r, s, ok := a.redeployer(cluster)
+	if !ok {
+		return nil, nil, &core.OpError{
+			Op: "redeploy", Subject: cluster, Err: fmt.Errorf("%w by this worker", core.ErrUnreachable),
+			Hint: "its file has no flink.redeploy for the cluster any more",
+		}
+	}
+	return r, s, nil
+}
+
+// preflightRedeploy is the check of a job whose scheduler cannot change it in
+// place.
+func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, job core.JobRef, status core.JobStatus, in RescaleInput) (Preflight, error) {
+	deployer, savepoints, configured := a.redeployer(in.Key.Cluster)
+	switch {
+	case !in.Redeploy:
+		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive; job.autoscaler.redeploy.enabled: true allows to stop it with a savepoint and to start it again"), nil
+	case !configured:
+		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive, and flink.redeploy of the cluster %s in the worker's file, which says how jobs are submitted, is missing", in.Key.Cluster), nil
+	}
+	if r, note := unfit(status, in); r != "" {
+		return no(r, "%s", note), nil
+	}
+	if r, note := breaksForward(status.Topology, in.Wanted); r != "" {
+		return no(r, "%s", note), nil
+	}
+	health, err := platform.Inspect(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if !health.Checkpointing {
+		return no(core.ReasonNoCheckpoints, "the job takes no checkpoints: nothing proves that a savepoint of it can be written"), nil
+	}
+	r, note, err := a.mayRestart(ctx, platform, job, status, in)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if r != "" {
+		return no(r, "%s", note), nil
+	}
+	slots, err := platform.Slots(ctx, job)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if r, short := slotsForAll(slots, status.Topology, in.Wanted); r != "" {
+		return no(r, "%s", short), nil
+	}
+	plan := a.plan(status.Topology, in)
+	base, err := deployer.Prepare(ctx, job, plan.Vertices)
+	if err != nil {
+		return Preflight{}, err
+	}
+	if _, err := savepoints.List(ctx, base); err != nil {
+		return no(core.ReasonStorage, "the directory for savepoints cannot be read: %s", err.Error()), nil
+	}
+	plan.Stop.Directory = redeploy.Directory(base, in.Key, in.DecisionID, plan.Stop.Trigger)
+	out := Preflight{Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
+	out.VerifyFor, out.VerifyWhy = redeployFor(in)
+	return out, nil
+}
+
+func (a *Activities) plan(t core.Topology, in RescaleInput) RedeployPlan {
+	plan := RedeployPlan{Stop: core.StopRequest{Trigger: redeploy.Trigger(in.Key, in.DecisionID, in.Attempt)}}
+	for _, v := range t.Vertices {
+		p, _ := core.FindSize(in.Wanted, v.ID)
+		plan.Vertices = append(plan.Vertices, core.SubmittedVertex{ID: v.ID, Name: v.Name, Parallelism: p, Was: v.Parallelism})
+	}
+	return plan
+}
+
+// slotsForAll forbids a redeploy whose job would not find all its slots: the
+// default scheduler runs it at its whole size or not at all.
+func slotsForAll(s core.Slots, t core.Topology, wanted []core.VertexSize) (core.Reason, string) {
+	held, need := 0, 0
+	for _, n := range slotsByGroup(t, t.Sizes()) {
+		held += n
+	}
+	for _, n := range slotsByGroup(t, wanted) {
+		need += n
+	}
+	if s.Elastic || need <= s.Free+held {
+		return "", ""
+	}
+	return core.ReasonNoSlots, fmt.Sprintf("the wanted size needs %d slots, the job has %d and %d of %d are free", need, held, s.Free, s.Total)
+}
+
+// startingFor covers a program that takes its time to submit its job, and
+// Flink's handing out of slots.
+const startingFor = 2 * time.Minute
+
+// redeployFor is how long a submitted job may take until all tasks run.
+func redeployFor(in RescaleInput) (time.Duration, string) {
+	if in.VerifyTimeout > 0 {
+		return in.VerifyTimeout, "as the policy says"
+	}
+	restart, measured := time.Duration(0), "measured"
+	for _, r := range in.Restarts {
+		restart = max(restart, r.Took)
+	}
+	if len(in.Restarts) == 0 {
+		restart, measured = unknownRestart, "not measured yet"
+	}
+	return restartsFor*restart + startingFor + margin,
+		fmt.Sprintf("twice a restart of %s (%s), %s for the program and its slots, and %s", round(restart), measured, startingFor, margin)
+}

@@ -1,0 +1,74 @@
+package core
+
+import "time"
+
+// Savepoint is a complete one in some storage.
+type Savepoint struct {
+	// Path is what Flink restores from.
+	Path string `json:"path"`
+	// At is when its metadata were written, Size how many bytes those have.
+	At   time.Time `json:"at"`
+	Size int64     `json:"size"`
+}
+
+// StopState is how far a stop with a savepoint is.
+type StopState string
+
+// The states.
+const (
+	// StopUnknown: the cluster knows of no such stop, or no more.
+	StopUnknown    StopState = "unknown"
+	StopInProgress StopState = "in-progress"
+	StopDone       StopState = "done"
+	StopFailed     StopState = "failed"
+)
+
+// StopRequest is one stop with a savepoint.
+type StopRequest struct {
+	// Trigger is 32 hex digits, the caller's own: the same one is the same stop.
+	Trigger string `json:"trigger"`
+	// Directory is where the savepoint goes; no other stop has the same.
+	Directory string `json:"directory"`
+}
+
+// StopResult is what Flink says of a stop.
+type StopResult struct {
+	State StopState `json:"state"`
+	// Location is the savepoint of one that is done, Why the words of Flink on one
+	// that failed.
+	Location string `json:"location,omitempty"`
+	Why      string `json:"why,omitempty"`
+}
+
+// SubmittedVertex is a vertex of a job that is submitted, with the size it shall
+// have and the one it had when the job was stopped.
+type SubmittedVertex struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Parallelism int    `json:"p"`
+	Was         int    `json:"was"`
+}
+
+// Submission is a job that is started from a savepoint.
+type Submission struct {
+	// JobID is 32 hex digits, the caller's own: a cluster runs it once at most.
+	JobID string
+	// Name is the job's; how its program is run is configured under it.
+	Name      string
+	Savepoint string
+	// Vertices are all of the job, sorted by id.
+	Vertices []SubmittedVertex
+}
+
+// Redeploy is what a change by stopping a job and starting it again has left.
+type Redeploy struct {
+	// Trigger and Directory are those of the stop.
+	Trigger   string `json:"trigger"`
+	Directory string `json:"directory"`
+	// From is the Flink job that was stopped, To the one that runs in its place,
+	// empty for none.
+	From string `json:"from"`
+	To   string `json:"to,omitempty"`
+	// Savepoint is where the state is, empty where the job was not stopped.
+	Savepoint string `json:"savepoint,omitempty"`
+}

@@ -1,0 +1,85 @@
+package redeploy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"flinkscaler/core"
+)
+
+// Trigger is the id under which an attempt stops its job: 32 hex digits, the
+// same for every repeat.
+func Trigger(key core.JobKey, decision string, attempt int) string {
+	return hexID("stop", key.Cluster, key.Job, decision, strconv.Itoa(attempt))
+}
+
+// JobID is the id under which the job is submitted again after a stop. n counts
+// from 0 and moves on only when a job with the id before has been seen ended: so
+// a repeat whose answer was lost can never run a second copy.
+func JobID(trigger string, n int) string {
+	return hexID("job", trigger, strconv.Itoa(n))
+}
+
+func hexID(words ...string) string {
+	sum := sha256.Sum256([]byte("flinkscaler\x00" + strings.Join(words, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Directory is where the savepoint of one stop goes: no other stop has the same,
+// so that what is found in it is of this one.
+func Directory(base string, key core.JobKey, decision, trigger string) string {
+	return strings.TrimRight(base, "/") + "/" + fmt.Sprintf("%s-%s-%s", plain(key.Job), plain(decision), trigger[:8])
+}
+
+// plain keeps what a path of any storage takes.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// SamePath is true for two spellings of one place: Flink writes file:/a for
+// file:///a.
+func SamePath(a, b string) bool { return canonical(a) == canonical(b) }
+
+func canonical(p string) string {
+	scheme, rest, ok := strings.Cut(p, ":")
+	if !ok || strings.Contains(scheme, "/") {
+		scheme, rest = "file", p
+	}
+	authority := ""
+	if host, is := strings.CutPrefix(rest, "//"); is {
+		authority, rest, _ = strings.Cut(host, "/")
+		rest = "/" + rest
+	}
+	return scheme + "://" + authority + path.Clean(rest)
+}
+
+// OwnCheckpoint is true for the path of a checkpoint that the job itself took.
+func OwnCheckpoint(p, jobID string) bool { return strings.Contains(p, "/"+jobID+"/chk-") }
+
+// Command is how a person starts the job again by hand. The program and its
+// arguments are not in it: they may hold what nobody else must see.
+func Command(savepoint string, sizes []core.VertexSize) string {
+	return "flink run -d -s " + savepoint + " -D" + OverridesKey + "=" + Overrides(sizes) + " <jar> <arguments>"
+}
+
+// OverridesKey is Flink's option for the parallelism of vertices.
+const OverridesKey = "pipeline.jobvertex-parallelism-overrides"
+
+// Overrides is the value of OverridesKey.
+func Overrides(sizes []core.VertexSize) string {
+	parts := make([]string, 0, len(sizes))
+	for _, v := range sizes {
+		parts = append(parts, v.ID+":"+strconv.Itoa(v.Parallelism))
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,87 @@
+package redeploy_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
+)
+
+// TestIDsAreTheAttempts: the same for each repeat, another for everything else,
+// and of the form that Flink takes.
+func TestIDsAreTheAttempts(t *testing.T) {
+	t.Parallel()
+	key := core.JobKey{Cluster: "dev", Job: "orders"}
+	first := redeploy.Trigger(key, "7-1", 1)
+	if first != redeploy.Trigger(key, "7-1", 1) {
+		t.Error("a repeat has another id")
+	}
+	seen := map[string]string{first: "first"}
+	for name, id := range map[string]string{
+		"next attempt": redeploy.Trigger(key, "7-1", 2), "next decision": redeploy.Trigger(key, "8-1", 1),
+		"other job":     redeploy.Trigger(core.JobKey{Cluster: "dev", Job: "other"}, "7-1", 1),
+		"other cluster": redeploy.Trigger(core.JobKey{Cluster: "prod", Job: "orders"}, "7-1", 1),
+		"words moved":   redeploy.Trigger(core.JobKey{Cluster: "devo", Job: "rders"}, "7-1", 1),
+		"the job":       redeploy.JobID(first, 0), "the job after": redeploy.JobID(first, 1),
+	} {
+		if other := seen[id]; other != "" {
+			t.Errorf("%s has the id of %s", name, other)
+		}
+		seen[id] = name
+		if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(id) {
+			t.Errorf("%s: Flink takes no id %q", name, id)
+		}
+	}
+}
+
+// TestOneDirectoryPerStop, under the base, with a name that any storage takes.
+func TestOneDirectoryPerStop(t *testing.T) {
+	t.Parallel()
+	key := core.JobKey{Cluster: "dev", Job: "or/../ders é"}
+	trigger := redeploy.Trigger(key, "7-1", 1)
+	got := redeploy.Directory("file:///sp/", key, "7-1", trigger)
+	if want := "file:///sp/or____ders__-7-1-" + trigger[:8]; got != want {
+		t.Errorf("directory %s, want %s", got, want)
+	}
+	if got == redeploy.Directory("file:///sp", key, "7-1", redeploy.Trigger(key, "7-1", 2)) {
+		t.Error("two attempts share a directory")
+	}
+}
+
+func TestSamePath(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"file:/sp/a", "file:///sp/a", true},
+		{"/sp/a/", "file:/sp/a", true},
+		{"file:///sp/a", "file:///sp/b", false},
+		{"hdfs://nn/sp/a", "file:///sp/a", false},
+		{"hdfs://nn/sp/a", "hdfs://nn/sp/a/", true},
+		{"hdfs://nn/sp/a", "hdfs://other/sp/a", false},
+		{"", "file:///sp/a", false},
+	} {
+		if got := redeploy.SamePath(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q: same is %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestOwnCheckpoint(t *testing.T) {
+	t.Parallel()
+	const id = "0000000000000000000000000000000a"
+	if !redeploy.OwnCheckpoint("file:/cp/"+id+"/chk-7", id) || redeploy.OwnCheckpoint("file:/cp/other/chk-7", id) || redeploy.OwnCheckpoint("file:/sp/"+id+"/savepoint-1", id) {
+		t.Error("whose checkpoint it is, is not seen")
+	}
+}
+
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	got := redeploy.Command("file:/sp/a", []core.VertexSize{{ID: "aa", Parallelism: 1}, {ID: "bb", Parallelism: 3}})
+	if !strings.Contains(got, "-s file:/sp/a ") || !strings.Contains(got, "overrides=aa:1,bb:3") {
+		t.Errorf("command %q", got)
+	}
+}
