@@ -56,6 +56,8 @@ type Config struct {
 	MaxBodyBytes int64
 	// MaxRequests bounds the requests in flight. 0: DefaultMaxRequests.
 	MaxRequests int
+	// Redeploy says how jobs are stopped and submitted again.
+	Redeploy Redeploy
 	// Transport replaces the way requests are sent, TLS included, for a
 	// platform that has its own, such as Kerberos. nil: the package's own,
 	// which uses no proxy of the environment.
@@ -91,6 +93,7 @@ func (c Config) Validate() error {
 	if !secure && (c.CAFile != "" || c.CertFile != "" || c.KeyFile != "" || c.ServerName != "") {
 		add("caFile, certFile, keyFile, serverName: are of no use without an https address in urls")
 	}
+	problems = append(problems, c.Redeploy.problems()...)
 	problems = append(problems, c.checkTLS()...)
 	problems = append(problems, c.checkCredentials()...)
 	return errors.Join(problems...)
@@ -126,6 +129,7 @@ type Cluster struct {
 	maxBody  int64
 	client   *http.Client
 	login    credentials
+	redeploy Redeploy
 	// slots bounds the requests in flight.
 	slots chan struct{}
 
@@ -153,7 +157,7 @@ func New(cfg Config) (*Cluster, error) {
 		maxBody: orDefault(cfg.MaxBodyBytes, DefaultMaxBodyBytes),
 		login:   credentials{cfg.Username, cfg.UsernameFile, cfg.PasswordFile, cfg.BearerTokenFile},
 		slots:   make(chan struct{}, orDefault(cfg.MaxRequests, DefaultMaxRequests)),
-		configs: map[string]*shared[map[string]string]{},
+		configs: map[string]*shared[map[string]string]{}, redeploy: cfg.Redeploy,
 	}
 	for _, s := range cfg.URLs {
 		u, _ := parseURL(s)

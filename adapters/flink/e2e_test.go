@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"flinkscaler/activities/porttest"
+	"flinkscaler/adapters/file"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 	"flinkscaler/e2e/testjob"
@@ -88,6 +89,29 @@ func TestFlinkKeepsTheContract(t *testing.T) {
 				Config: map[string]string{"heartbeat.timeout": "120000"}, // a frozen TaskManager stays
 			})
 			porttest.Run(t, r.harness(t))
+		})
+	}
+}
+
+// TestFlinkKeepsTheContractOfRedeploys: of a stop with a savepoint and a new
+// start from it, under the default scheduler.
+func TestFlinkKeepsTheContractOfRedeploys(t *testing.T) {
+	for _, version := range flinkVersions() {
+		t.Run(version, func(t *testing.T) {
+			r := startReal(t, flinklocal.Options{
+				Version: version, TaskManagers: 1, Slots: 3,
+				Config: map[string]string{"jobmanager.scheduler": "default", "execution.checkpointing.interval": "1 s"},
+			})
+			args := []string{"--rate-file", r.rates.Path(), "--splits", "4", "--cost-us", "500", "--max-parallelism", "24", "--name", "orders", "--slow-parallelism", "${parallelism:slow}"}
+			c, err := flink.New(flink.Config{URLs: []string{r.URL()}, Timeout: 10 * time.Second, Redeploy: flink.Redeploy{
+				Savepoints: "file://" + t.TempDir(), Jobs: map[string]flink.Program{"orders": {Jar: filepath.Base(r.jar), Args: args, Parallelism: 1}},
+			}})
+			must(t, err)
+			t.Cleanup(c.Close)
+			porttest.RunRedeploy(t, porttest.RedeployHarness{
+				Platform: c, Redeployer: c, Savepoints: file.Savepoints{}, Target: target("orders"), Slow: "slow",
+				Unwritable: "file:///proc/nothing/here", Timeout: 2 * time.Minute,
+			})
 		})
 	}
 }

@@ -92,6 +92,12 @@ func translateFlink(status int, text string) error {
 	}
 	meaning := core.ErrUnreachable // a 500 we do not know: it may or may not have been taken
 	switch {
+	case has("Could not execute application", "Could not run the jar"):
+		// What the program threw, or what Flink says of the job that it made: no
+		// word in it is about this request.
+		meaning, short = core.ErrRefused, rootWords(text)
+	case has("already reached another terminal state"):
+		meaning = core.ErrNotFound
 	case status == http.StatusConflict:
 		meaning = core.ErrBusy
 	case status == http.StatusServiceUnavailable:
@@ -126,7 +132,7 @@ func translateMissing(short string, has func(...string) bool) error {
 		return fmt.Errorf("%w: %s", errNoCheckpoints, short)
 	case has("AdaptiveScheduler is not enabled", "RescalesUnavailable"):
 		return fmt.Errorf("%w: %s", errNoSuchPath, short)
-	case has("NotFound", "not found", "Could not find"):
+	case has("NotFound", "not found", "Could not find", "There is no savepoint operation"):
 		return fmt.Errorf("%w: %s", core.ErrNotFound, short)
 	}
 	// "Unable to load requested file", or words we do not know: nothing that

@@ -68,14 +68,18 @@ type checkpointBody struct {
 	Failed    int64  `json:"failure_timestamp"`
 	Message   string `json:"failure_message"`
 	StateSize *int64 `json:"state_size"`
+	Path      string `json:"external_path"`
 }
 
 func decodeCheckpoints(b []byte, h *core.JobHealth) error {
 	body, err := fromJSON[struct {
-		Counts *struct{} `json:"counts"`
+		Counts *struct {
+			Completed int `json:"completed"`
+		} `json:"counts"`
 		Latest struct {
 			Completed *checkpointBody `json:"completed"`
 			Failed    *checkpointBody `json:"failed"`
+			Restored  *checkpointBody `json:"restored"`
 		} `json:"latest"`
 		History []checkpointBody `json:"history"`
 	}](b)
@@ -86,10 +90,14 @@ func decodeCheckpoints(b []byte, h *core.JobHealth) error {
 		return errors.New(`no "counts" in the answer`)
 	}
 	if last := body.Latest.Completed; last != nil {
-		h.LastCompleted = millis(last.Triggered)
+		h.LastCompleted, h.CompletedPath = millis(last.Triggered), last.Path
 		if size := last.StateSize; size != nil && *size >= 0 {
 			h.StateSize = core.Read(float64(*size))
 		}
+	}
+	h.Completed = body.Counts.Completed
+	if last := body.Latest.Restored; last != nil {
+		h.RestoredPath = last.Path
 	}
 	if last := body.Latest.Failed; last != nil {
 		h.LastFailed = millis(last.Triggered)

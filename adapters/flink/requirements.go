@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (c *Cluster) Want(ctx context.Context, job core.JobRef, wanted core.Require
 	if err := neverRaised(present, wanted); err != nil {
 		return &core.OpError{Op: r.op, Subject: r.subject, Hint: "a raised lower bound can end a job for good", Err: err}
 	}
-	r.put = body
+	r.method, r.body = http.MethodPut, body
 	_, err = fetch(ctx, c, r, decodeTaken)
 	return err
 }

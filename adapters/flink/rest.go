@@ -25,8 +25,12 @@ type request struct {
 	op      string // for errors, such as "read job"
 	subject string // for errors, such as a job id
 	path    string // escaped, with query, beginning with "/"
-	put     []byte // the body of a PUT; nil makes it a GET
+	method  string // empty for GET
+	body    []byte // JSON, of a request that changes something
 }
+
+// changes is true for a request that must not be sent twice by accident.
+func (r request) changes() bool { return r.method != "" }
 
 // fetch asks and decodes. An answer that does not decode is an error of the
 // same kind as no answer.
@@ -46,7 +50,7 @@ func fetch[T any](ctx context.Context, c *Cluster, r request, decode func([]byte
 }
 
 // do asks the addresses in turn until one gives an answer that is worth
-// something. A PUT goes to the next address only when nothing of it was sent.
+// something. What changes something goes to the next address only when nothing of it was sent.
 func (c *Cluster) do(ctx context.Context, r request) ([]byte, error) {
 	var failures []error
 	first := int(c.answered.Load())
@@ -61,7 +65,7 @@ func (c *Cluster) do(ctx context.Context, r request) ([]byte, error) {
 			err = fmt.Errorf("%s: %w", c.addresses[at].Host, err)
 		}
 		failures = append(failures, err)
-		if ctx.Err() != nil || !elsewhere(err) || (sent && r.put != nil) {
+		if ctx.Err() != nil || !elsewhere(err) || (sent && r.changes()) {
 			return nil, err
 		}
 	}
@@ -153,9 +157,13 @@ func lateness(parent context.Context, limit time.Duration, err error) error {
 
 // exchange sends a request and reads the whole answer.
 func (c *Cluster) exchange(ctx context.Context, base *url.URL, r request) (answer, []string, error) {
-	method, body := http.MethodGet, io.Reader(nil)
-	if r.put != nil {
-		method, body = http.MethodPut, bytes.NewReader(r.put)
+	method := r.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	body := io.Reader(nil)
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, base.String()+r.path, body)
 	if err != nil {
@@ -163,7 +171,7 @@ func (c *Cluster) exchange(ctx context.Context, base *url.URL, r request) (answe
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "flinkscaler")
-	if r.put != nil {
+	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	secrets, err := c.login.authorize(req)

@@ -26,6 +26,9 @@ type checkpoint struct {
 	done     bool
 	failure  string
 	subtasks int
+	// savepoint is true for one that was asked for; path is where it is.
+	savepoint bool
+	path      string
 }
 
 // checkpointing takes them at fixed intervals while the tasks run.
@@ -37,9 +40,9 @@ type checkpointing struct {
 	pending *checkpoint
 	history []*checkpoint // newest last
 	// The newest of each kind, and when a job was last restored from one.
-	completed, failed, restored *checkpoint
-	restoredAt                  time.Time
-	count                       struct{ id, completed, failed, restored int64 }
+	completed, failed, restored, savepoint *checkpoint
+	restoredAt                             time.Time
+	count                                  struct{ id, completed, failed, restored int64 }
 }
 
 func (c *checkpointing) on() bool { return c.interval > 0 }

@@ -32,6 +32,9 @@ type Cluster struct {
 	fetch    fetcher
 	catalogs map[string]*catalog
 	writes   []Write
+	jars     []*jar
+	stops    map[string]*stopping // by job and trigger
+	posts    []string
 	mode     Unavailability
 	modeOver chan struct{} // closed when mode changes
 
@@ -47,6 +50,7 @@ func New(o Options) *Cluster {
 		frozen:   o.Start,
 		jobs:     map[string]*job{},
 		catalogs: map[string]*catalog{},
+		stops:    map[string]*stopping{},
 		modeOver: make(chan struct{}),
 	}
 	c.resizeSlots(c.opt.Slots)

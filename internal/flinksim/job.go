@@ -16,9 +16,10 @@ const (
 	restarting state = "RESTARTING"
 	canceled   state = "CANCELED"
 	failed     state = "FAILED"
+	finished   state = "FINISHED"
 )
 
-func (s state) ended() bool { return s == canceled || s == failed }
+func (s state) ended() bool { return s == canceled || s == failed || s == finished }
 
 // bounds are what a PUT of requirements says of one vertex.
 type bounds struct{ lower, upper int }
@@ -88,7 +89,11 @@ func (c *Cluster) newJob(s JobSpec, now time.Time) (*job, error) {
 		v := &j.vertices[i]
 		v.resize(v.spec.Parallelism)
 		v.arrived = v.spec.Backlog
-		j.wanted = append(j.wanted, bounds{1, v.spec.Parallelism})
+		least := 1
+		if s.NotAdaptive {
+			least = v.spec.Parallelism // all of it, or nothing runs
+		}
+		j.wanted = append(j.wanted, bounds{least, v.spec.Parallelism})
 	}
 	interval := c.opt.CheckpointInterval
 	if s.CheckpointInterval != 0 {

@@ -55,6 +55,8 @@ type Options struct {
 	// CheckpointInterval is 5 s, negative for none; CheckpointDuration 50 ms;
 	// CheckpointTimeout 10 min.
 	CheckpointInterval, CheckpointDuration, CheckpointTimeout time.Duration
+	// SavepointTime is how long a stop with a savepoint takes, 100 ms.
+	SavepointTime time.Duration
 	// RescaleHistory is web.adaptive-scheduler.rescale-history.size (2.3): 20,
 	// negative for off.
 	RescaleHistory int
@@ -68,6 +70,9 @@ type Options struct {
 	// the client gets instead of an answer. While they run, another PUT for
 	// the same job is answered 409.
 	BeforePut, AfterPut func(Write) Unavailability
+	// BeforePost and AfterPost do the same for the requests that stop and run
+	// jobs, with the path of the request.
+	BeforePost, AfterPost func(path string) Unavailability
 }
 
 func (o Options) withDefaults() Options {
@@ -104,6 +109,7 @@ func (o Options) withDefaults() Options {
 		{&o.Downtime, time.Second}, {&o.Deploy, 200 * time.Millisecond},
 		{&o.CheckpointInterval, 5 * time.Second}, {&o.CheckpointDuration, 50 * time.Millisecond},
 		{&o.CheckpointTimeout, 10 * time.Minute},
+		{&o.SavepointTime, 100 * time.Millisecond},
 	} {
 		if *d.d == 0 {
 			*d.d = d.byDefault

@@ -129,6 +129,8 @@ func (c *Cluster) serve(r *http.Request) reply {
 		rep, found = c.serveJobs(&q)
 	case "taskmanagers":
 		rep, found = c.serveTaskManagers(&q)
+	case "jars":
+		rep, found = c.serveJars(&q)
 	default:
 		rep, found = c.serveCluster(&q)
 	}

@@ -74,6 +74,8 @@ func (c *Cluster) overview() overviewBody {
 		switch j.state {
 		case canceled:
 			b.Cancelled++
+		case finished:
+			b.Finished++
 		case failed:
 			b.Failed++
 		default:

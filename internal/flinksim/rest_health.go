@@ -70,6 +70,10 @@ func (j *job) checkpointBody(p *checkpoint) *checkpointBody {
 	b := &checkpointBody{
 		ID: p.id, Trigger: millis(p.trigger), Subtasks: p.subtasks, Type: "CHECKPOINT", Tasks: map[string]any{},
 	}
+	if p.savepoint {
+		format := "CANONICAL"
+		b.Savepoint, b.Format, b.Type = true, &format, "SYNC_SAVEPOINT"
+	}
 	switch {
 	case p.done:
 		path := j.checkpointPath(p)
@@ -77,7 +81,7 @@ func (j *job) checkpointBody(p *checkpoint) *checkpointBody {
 		b.LatestAck, b.Duration = millis(p.end), p.end.Sub(p.trigger).Milliseconds()
 		b.Checkpoint, b.StateSize = stateSize, stateSize
 		b.Path, b.Discarded = &path, new(bool)
-		*b.Discarded = p != j.checkpoints.completed
+		*b.Discarded = p != j.checkpoints.completed && !p.savepoint
 	case p.failure != "":
 		at := millis(p.end)
 		b.Class, b.Status, b.FailedAt, b.FailureText = "failed", "FAILED", &at, &p.failure
@@ -90,6 +94,9 @@ func (j *job) checkpointBody(p *checkpoint) *checkpointBody {
 }
 
 func (j *job) checkpointPath(p *checkpoint) string {
+	if p.path != "" {
+		return p.path
+	}
 	return "file:/checkpoints/" + j.spec.ID + "/chk-" + strconv.FormatInt(p.id, 10)
 }
 
@@ -133,8 +140,9 @@ func (j *job) checkpointStats(time.Time) reply {
 		b.Counts.InProgress = 1
 	}
 	b.Latest.Completed, b.Latest.Failed = j.checkpointBody(c.completed), j.checkpointBody(c.failed)
+	b.Latest.Savepoint = j.checkpointBody(c.savepoint)
 	if c.restored != nil {
-		b.Latest.Restored = &restoredBody{ID: c.restored.id, At: millis(c.restoredAt), Path: j.checkpointPath(c.restored)}
+		b.Latest.Restored = &restoredBody{ID: c.restored.id, At: millis(c.restoredAt), Savepoint: c.restored.savepoint, Path: j.checkpointPath(c.restored)}
 	}
 	var took, size []int64
 	for i := len(c.history) - 1; i >= 0; i-- {

@@ -27,6 +27,10 @@ func (c *Cluster) serveJobs(q *request) (reply, bool) {
 	switch {
 	case rest == "resource-requirements":
 		return c.serveRequirements(q)
+	case rest == "stop":
+		return c.serveStop(q)
+	case strings.HasPrefix(rest, "savepoints/"):
+		return c.serveStopped(q)
 	case rest == "" && q.method == http.MethodPatch, rest == "yarn-cancel" && q.method == http.MethodGet:
 		return c.serveCancel(q), true
 	case q.method != http.MethodGet:
@@ -48,7 +52,7 @@ func (c *Cluster) knows(rest []string) bool {
 		return c.opt.is23()
 	}
 	switch rest[0] {
-	case "status", "config", "plan", "resource-requirements", "checkpoints", "exceptions", "jobmanager", "metrics", "vertices", "yarn-cancel":
+	case "status", "config", "plan", "resource-requirements", "checkpoints", "exceptions", "jobmanager", "metrics", "vertices", "yarn-cancel", "savepoints", "stop":
 		return true
 	}
 	return false
@@ -118,6 +122,8 @@ func (c *Cluster) serveCancel(q *request) reply {
 	if !j.state.ended() {
 		_ = j.end(canceled, now)
 		c.run(now)
+	} else if j.state == finished {
+		return refuse(http.StatusConflict, "Job cancellation failed because the job has already reached another terminal state ("+string(j.state)+").")
 	} else if j.state != canceled {
 		return errorReply(http.StatusNotFound, trace("org.apache.flink.runtime.rest.NotFoundException", "Job "+q.parts[1]+" has already reached another terminal state ("+string(j.state)+")."))
 	}
@@ -163,6 +169,8 @@ func (j *job) taskState() string {
 		return "CANCELING"
 	case j.state == canceled:
 		return "CANCELED"
+	case j.state == finished:
+		return "FINISHED"
 	case j.state == failed:
 		return "FAILED"
 	case j.up:

@@ -10,6 +10,8 @@ final class JobArguments {
     long costMicros = 1000;
     /** The slow vertex fails when it runs at so many subtasks or more, as one does that is short of memory; 0: never. */
     int failAt = 0;
+    /** What the slow vertex runs at; 0: as the rest of the job. */
+    int slowParallelism = 0;
 
     private JobArguments() {}
 
@@ -50,10 +52,13 @@ final class JobArguments {
             case "--fail-at":
                 failAt = Math.toIntExact(atLeast(0, option, value));
                 break;
+            case "--slow-parallelism":
+                slowParallelism = Math.toIntExact(positive(option, value));
+                break;
             default:
                 throw new IllegalArgumentException(
                         option
-                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at");
+                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at --slow-parallelism");
         }
     }
 

@@ -19,13 +19,18 @@ public final class TestJob {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setMaxParallelism(arguments.maxParallelism);
 
-        DataStream<Long> worked =
+        DataStream<Long> generated =
                 env.fromSource(
                                 new RateSource(arguments.rateFile, arguments.splits),
                                 WatermarkStrategy.noWatermarks(),
                                 "gen",
                                 Types.LONG)
-                        .uid("gen")
+                        .uid("gen");
+        if (arguments.slowParallelism > 0) {
+            env.setParallelism(arguments.slowParallelism);
+        }
+        DataStream<Long> worked =
+                generated
                         .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
                         .map(new CostlyMap(arguments.costMicros, arguments.failAt))
                         .returns(Types.LONG)
