@@ -9,6 +9,7 @@ import (
 
 	"flinkscaler/activities"
 	"flinkscaler/adapters/eventlog"
+	"flinkscaler/adapters/file"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core/strategy"
 	"flinkscaler/internal/config"
@@ -20,6 +21,8 @@ import (
 // place where both meet.
 var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
+	_ activities.Redeployer    = (*flink.Cluster)(nil)
+	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
 	_ activities.EventSink     = (*eventlog.Sink)(nil)
@@ -49,7 +52,11 @@ func plugins() strategy.Extensions { return strategy.BuiltIn() }
 func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
 	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
-		clusters[c.Name] = activities.Cluster{Platform: open[c.Name], Policy: c.Policy}
+		cluster := activities.Cluster{Platform: open[c.Name], Policy: c.Policy}
+		if len(c.Flink.Redeploy.Jobs) > 0 {
+			cluster.Redeployer, cluster.Savepoints = open[c.Name], file.Savepoints{}
+		}
+		clusters[c.Name] = cluster
 	}
 	return activities.New(activities.Settings{
 		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r, Sink: sink,

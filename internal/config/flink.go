@@ -13,7 +13,7 @@ import (
 // any of them can be a credential at a wrong place.
 func (d *decoder) flink(path string, raw any) flink.Config {
 	s := d.section(path, raw, "url", "urls", "timeout", "caFile", "certFile", "keyFile", "serverName",
-		"username", "usernameFile", "passwordFile", "tokenFile", "maxRequests")
+		"username", "usernameFile", "passwordFile", "tokenFile", "maxRequests", "redeploy")
 	if !s.valid {
 		return flink.Config{}
 	}
@@ -23,6 +23,7 @@ func (d *decoder) flink(path string, raw any) flink.Config {
 	s.text("serverName", &c.ServerName)
 	s.text("username", &c.Username)
 	s.integer("maxRequests", &c.MaxRequests, 1)
+	s.redeploy(&c.Redeploy)
 	for key, to := range map[string]*string{
 		"caFile": &c.CAFile, "certFile": &c.CertFile, "keyFile": &c.KeyFile,
 		"usernameFile": &c.UsernameFile, "passwordFile": &c.PasswordFile, "tokenFile": &c.BearerTokenFile,

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"flinkscaler/adapters/flink"
+)
+
+// redeploy decodes how jobs are stopped and submitted again. What is wrong with
+// the values the adapter itself says; an argument is never repeated.
+func (s section) redeploy(to *flink.Redeploy) {
+	raw, given := s.values["redeploy"]
+	if !given {
+		return
+	}
+	r := s.d.section(s.at("redeploy"), raw, "savepoints", "jobs")
+	if !r.valid {
+		return
+	}
+	r.text("savepoints", &to.Savepoints)
+	if scheme, _, ok := strings.Cut(to.Savepoints, ":"); ok && scheme != "file" {
+		s.d.problem(r.at("savepoints"), "must be a directory that this worker can read, such as file:///savepoints; other storages are not read yet, got %s:", scheme)
+	}
+	jobs, ok := r.values["jobs"].(map[string]any)
+	if _, given := r.values["jobs"]; given && !ok {
+		s.d.problem(r.at("jobs"), "must be names of jobs with settings, got %s", typeName(r.values["jobs"]))
+	}
+	to.Jobs = make(map[string]flink.Program, len(jobs))
+	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		j := s.d.section(r.at("jobs")+"."+name, jobs[name], "jar", "entryClass", "args", "parallelism")
+		var p flink.Program
+		j.text("jar", &p.Jar)
+		j.text("entryClass", &p.EntryClass)
+		j.integer("parallelism", &p.Parallelism, 1)
+		j.texts("args", &p.Args)
+		to.Jobs[name] = p
+	}
+	if to.Savepoints == "" && len(to.Jobs) == 0 {
+		s.d.problem(s.at("redeploy"), "says nothing; give savepoints and jobs, or leave it out")
+	}
+}
+
+// texts reads a list of texts; numbers and true or false count as written.
+func (s section) texts(key string, to *[]string) {
+	v, given := s.values[key]
+	if !given {
+		return
+	}
+	list, ok := v.([]any)
+	if !ok {
+		s.d.problem(s.at(key), "must be a list of texts, got %s", typeName(v))
+		return
+	}
+	for i, v := range list {
+		t, ok := scalar(v)
+		if !ok {
+			s.d.problem(fmt.Sprintf("%s[%d]", s.at(key), i), "must be a text, got %s", typeName(v))
+			return
+		}
+		*to = append(*to, t)
+	}
+}
