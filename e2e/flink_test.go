@@ -185,15 +185,6 @@ func checkOneWrite(t *testing.T, r *rig, s workflows.Status, writes int) {
 	}
 }
 
-func await(t *testing.T, c <-chan struct{}, what string) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited %s for %s", patience, what)
-	}
-}
-
 // TestOrders: what operators say is obeyed on a real Flink, and what they
 // mistype is harmless.
 func TestOrders(t *testing.T) {

@@ -22,9 +22,10 @@ type proxy struct {
 	mu     sync.Mutex
 	target *url.URL
 	writes []write
-	// before and after, when set, are called once around the next write; the
-	// write waits for them.
+	// before and after, when set, are called once around the next request that
+	// matches; the request waits for them.
 	before, after func()
+	matches       func(*http.Request) bool
 }
 
 // write is one PUT of resource requirements that Flink answered.
@@ -46,7 +47,7 @@ func newProxy(t *testing.T, target string) *proxy {
 		},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/resource-requirements") {
+		if isPut(r) || p.held(r) {
 			p.write(w, r, rp)
 			return
 		}
@@ -56,6 +57,17 @@ func newProxy(t *testing.T, target string) *proxy {
 	t.Cleanup(server.Close)
 	p.url = server.URL
 	return p
+}
+
+func isPut(r *http.Request) bool {
+	return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/resource-requirements")
+}
+
+// held is true for a request around which something is to happen.
+func (p *proxy) held(r *http.Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.matches != nil && (p.before != nil || p.after != nil) && p.matches(r)
 }
 
 func (p *proxy) upstream() *url.URL {
@@ -76,9 +88,11 @@ func (p *proxy) write(w http.ResponseWriter, r *http.Request, next http.Handler)
 	// The write reaches Flink whatever becomes of who sent it.
 	answer := httptest.NewRecorder()
 	next.ServeHTTP(answer, r.WithContext(r.Context()))
-	p.mu.Lock()
-	p.writes = append(p.writes, write{string(body), answer.Code})
-	p.mu.Unlock()
+	if isPut(r) {
+		p.mu.Lock()
+		p.writes = append(p.writes, write{string(body), answer.Code})
+		p.mu.Unlock()
+	}
 	if f := p.take(&p.after); f != nil {
 		f()
 	}
@@ -98,10 +112,13 @@ func (p *proxy) take(f *func()) func() {
 }
 
 // hook sets what happens around the next write.
-func (p *proxy) hook(before, after func()) {
+func (p *proxy) hook(before, after func()) { p.hookOn(isPut, before, after) }
+
+// hookOn sets what happens around the next request that matches.
+func (p *proxy) hookOn(matches func(*http.Request) bool, before, after func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.before, p.after = before, after
+	p.matches, p.before, p.after = matches, before, after
 }
 
 // taken gives the writes that Flink took.

@@ -35,16 +35,22 @@ type rig struct {
 type rigOptions struct {
 	attributes   bool
 	cyclesPerRun int
+	// redeploy is that section of the cluster, nil for none.
+	redeploy map[string]any
 }
 
 // newRig starts everything for a Flink cluster at the given address.
 func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), proxy: newProxy(t, flinkURL)}
+	section := map[string]any{"url": r.proxy.url, "timeout": "5 s"}
+	if o.redeploy != nil {
+		section["redeploy"] = o.redeploy
+	}
 	var err error
 	r.Stack, err = stack.Start(t.Context(), stack.Options{
 		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes, CyclesPerRun: o.cyclesPerRun,
-		Clusters: map[string]any{"dev": map[string]any{"flink": map[string]any{"url": r.proxy.url, "timeout": "5 s"}}},
+		Clusters: map[string]any{"dev": map[string]any{"flink": section}},
 	})
 	must(t, err)
 	t.Cleanup(func() {
@@ -164,5 +170,14 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func await(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited %s for %s", patience, what)
 	}
 }
