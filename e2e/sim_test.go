@@ -21,7 +21,17 @@ const job = "orders"
 // records/s per subtask.
 func sim(t *testing.T, load float64) *flinksim.Cluster {
 	t.Helper()
+	c := simOf(t, 0)
+	c.AddJob(flinksim.JobSpec{Name: job, Load: flinksim.Constant(load)})
+	return c
+}
+
+// simOf is a simulated cluster of so many slots, 0 for the usual number, without
+// a job.
+func simOf(t *testing.T, slots int) *flinksim.Cluster {
+	t.Helper()
 	c := flinksim.New(flinksim.Options{
+		Slots: slots,
 		FetchInterval: 300 * time.Millisecond, FetchTime: 20 * time.Millisecond, GaugeSpan: 2 * time.Second, CacheTime: 200 * time.Millisecond,
 		Cooldown: 200 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Stabilization: 200 * time.Millisecond,
 		Downtime: 300 * time.Millisecond, Deploy: 100 * time.Millisecond, CheckpointInterval: time.Second,
@@ -29,7 +39,6 @@ func sim(t *testing.T, load float64) *flinksim.Cluster {
 	_, err := c.Start()
 	must(t, err)
 	t.Cleanup(c.Close)
-	c.AddJob(flinksim.JobSpec{Name: job, Load: flinksim.Constant(load)})
 	return c
 }
 
