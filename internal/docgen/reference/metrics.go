@@ -73,14 +73,6 @@ func metricsPage() (string, error) {
 		{"`temporal_long_request_failure_total`", "Temporal does not answer"},
 	})
 	p.section("Alerts to begin with")
-	p.block("yaml", `
-- alert: FlinkJobNotDecidedOn
-  expr: min by (cluster, job) (flink_autoscaler_last_decision_age_seconds) > 900
-- alert: FlinkRescaleFailed
-  expr: increase(flink_autoscaler_rescales_total{outcome="failed"}[15m]) > 0
-- alert: FlinkAutoscalerBlind
-  expr: |
-    sum by (cluster) (rate(flink_autoscaler_decisions_total{reason=~"unreachable|unauthorized|not-flink|metrics-frozen|taskmanager-silent"}[15m]))
-      > 0.5 * sum by (cluster) (rate(flink_autoscaler_decisions_total[15m]))`[1:])
+	p.say("[`deploy/prometheus-rules.yaml`](../../deploy/prometheus-rules.yaml); what each means and what to do: [alarms](../operations/alarms.md).")
 	return p.text(), nil
 }
