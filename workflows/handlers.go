@@ -69,6 +69,10 @@ func (l *loop) pump(ctx workflow.Context) {
 	for _, s := range l.signals {
 		sel.AddReceive(s.channel, func(workflow.ReceiveChannel, bool) { l.drain(ctx, s) })
 	}
+	sel.AddReceive(l.strays, func(c workflow.ReceiveChannel, _ bool) {
+		c.ReceiveAsync(nil)
+		l.stray(ctx)
+	})
 	for {
 		sel.Select(ctx)
 	}
@@ -95,7 +99,9 @@ func (l *loop) drainAll(ctx workflow.Context) {
 }
 
 // stray takes the signals whose name nobody knows: who mistyped one must see it.
-// It is called between cycles, where it changes nothing but what is shown.
+// It changes nothing but what is shown. It must not run while the pump has a signal
+// in its hand: to ask for the names puts the next one of each channel where the
+// pump is about to put its own, which loses one of the two.
 func (l *loop) stray(ctx workflow.Context) {
 	for _, name := range slices.Sorted(slices.Values(workflow.GetUnhandledSignalNames(ctx))) {
 		if slices.ContainsFunc(l.signals, func(s signal) bool { return s.name == name }) {

@@ -21,7 +21,7 @@ import (
 // that continues another one gets the State instead. Cancel means: stop
 // managing, leave the job as it is.
 func ScaleFlinkJob(ctx workflow.Context, raw converter.RawValue) error {
-	l := &loop{wake: workflow.NewBufferedChannel(ctx, 1)}
+	l := &loop{wake: workflow.NewBufferedChannel(ctx, 1), strays: workflow.NewBufferedChannel(ctx, 1)}
 	if err := l.handle(ctx); err != nil {
 		return err
 	}
@@ -37,6 +37,8 @@ type loop struct {
 	signals []signal
 	// wake holds one token when something happened that the loop must see.
 	wake workflow.Channel
+	// strays holds one token when signals of unknown names are to be taken.
+	strays workflow.Channel
 	// urgent is true when an order asks for a cycle at once.
 	urgent bool
 	// cycles counts the evaluations of this run.
@@ -107,7 +109,7 @@ func (l *loop) cycle(ctx workflow.Context) {
 		return
 	}
 	l.expire(ctx)
-	l.stray(ctx)
+	l.strays.SendAsync(true)
 	asked := l.asked()
 	d, events := l.decide(ctx)
 	l.s.decided(d)
