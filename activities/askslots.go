@@ -17,16 +17,15 @@ const (
 	NameShareSlots = "ShareSlots"
 )
 
-// Signals between a rescale and the workflow that shares the slots of its
-// cluster. The first three carry a SlotsMessage, the next two a SlotsAnswer; the
-// last comes from the job's own workflow and ends the wait: why, as a text.
+// Signals of those that share slots. Jobs and rescales send the first three to
+// the workflow that shares, with a SlotsMessage; it answers the job with the
+// last two, which carry a SlotsAnswer.
 const (
 	SignalSlotsRequest = "request"
 	SignalSlotsRenew   = "renew"
 	SignalSlotsRelease = "release"
 	SignalSlotsGranted = "slots-granted"
 	SignalSlotsPlace   = "slots-place"
-	SignalSlotsStop    = "slots-stop"
 )
 
 // SlotsStart begins the sharing of a cluster's slots.
@@ -35,7 +34,7 @@ type SlotsStart struct {
 	Limits  share.Limits `json:"limits"`
 }
 
-// SlotsMessage is what a rescale says to the workflow that shares.
+// SlotsMessage is what a job or its rescale says to the workflow that shares.
 type SlotsMessage struct {
 	Cluster    string `json:"cluster"`
 	Job        string `json:"job"`
@@ -47,13 +46,13 @@ type SlotsMessage struct {
 	Held     int `json:"held"`
 	Slots    int `json:"slots,omitempty"`
 	Priority int `json:"priority,omitempty"`
-	// Limits are those of the worker that asks, in a request.
+	// Limits are those of the worker that sends it, of a request and a release.
 	Limits *share.Limits `json:"limits,omitempty"`
 	// Again, in a release: the job stops waiting for now and will ask anew.
 	Again bool `json:"again,omitempty"`
 }
 
-// SlotsAnswer is what a rescale is told.
+// SlotsAnswer is what a job is told.
 type SlotsAnswer struct {
 	Cluster    string       `json:"cluster"`
 	Job        string       `json:"job"`
@@ -65,16 +64,19 @@ type SlotsAnswer struct {
 	Place *share.Place `json:"place,omitempty"`
 }
 
-// SlotsWish is what a change takes of what the jobs of a cluster share.
+// SlotsWish is what a job has and wants of what the jobs of its cluster share.
 type SlotsWish struct {
-	// Held is how many slots the job has, Slots how many it wants besides: 0 or
-	// less for a change that makes it no larger.
+	// Held is how many slots the job has, Slots how many it wants besides: 0 when
+	// nothing changes, less for a change that makes it smaller.
 	Held     int `json:"held"`
-	Slots    int `json:"slots"`
+	Slots    int `json:"slots,omitempty"`
 	Priority int `json:"priority,omitempty"`
 }
 
-// AskSlotsInput is a rescale that wants to grow.
+// Need is how many slots it will have.
+func (w SlotsWish) Need() int { return w.Held + w.Slots }
+
+// AskSlotsInput is a job that wants to grow, or that says what it holds.
 type AskSlotsInput struct {
 	Key        core.JobKey `json:"key"`
 	DecisionID string      `json:"decision"`
@@ -91,9 +93,9 @@ type AskedSlots struct {
 }
 
 // AskSlots asks the workflow that shares the cluster's slots, and starts it when
-// it does not run. It brings the limits of this worker's configuration along, so
-// that a change of them takes effect with the next rescale. To ask again has no
-// other effect than to be told again.
+// it does not run; who wants none only says what it holds. It brings the limits
+// of this worker's configuration along, so that a change of them takes effect.
+// To ask again has no other effect than to be told again.
 func (a *Activities) AskSlots(ctx context.Context, in AskSlotsInput) (AskedSlots, error) {
 	if _, err := a.platform(in.Key.Cluster); err != nil {
 		return AskedSlots{}, toTemporal(err)
@@ -105,27 +107,30 @@ func (a *Activities) AskSlots(ctx context.Context, in AskSlotsInput) (AskedSlots
 	if limits.Lease <= 0 {
 		limits.Lease = share.DefaultLease
 	}
-	err := a.s.Slots.AskSlots(ctx, activity.GetInfo(ctx).TaskQueue, SlotsMessage{
-		Cluster: in.Key.Cluster, Job: in.Key.Job, DecisionID: in.DecisionID, ReplyTo: in.ReplyTo,
-		Held: in.Held, Slots: in.Slots, Priority: in.Priority, Limits: &limits,
-	})
+	m := SlotsMessage{Cluster: in.Key.Cluster, Job: in.Key.Job, DecisionID: in.DecisionID, Held: in.Held, Limits: &limits}
+	signal := SignalSlotsRelease
+	if in.Slots > 0 {
+		signal = SignalSlotsRequest
+		m.ReplyTo, m.Slots, m.Priority = in.ReplyTo, in.Slots, in.Priority
+	}
+	err := a.s.Slots.TellSlots(ctx, activity.GetInfo(ctx).TaskQueue, signal, m)
 	return AskedSlots{Lease: limits.Lease}, err
 }
 
-// WishOf is what a decision takes of what the jobs of a cluster share; nil where
-// nothing is shared there, or nothing changes.
-func (a *Activities) WishOf(cluster string, t core.Topology, d core.Decision, priority int) *SlotsWish {
-	if !a.s.Clusters[cluster].Share.On() || d.Verdict != core.Change {
+// wish is what a job has and wants of what the jobs of its cluster share; nil
+// where nothing is shared there, or the job was not seen yet.
+func wish(c core.JobContext, d core.Decision, priority int) *SlotsWish {
+	if c.Turn == nil || len(c.Topology.Vertices) == 0 {
 		return nil
 	}
-	held, need := total(slotsByGroup(t, t.Sizes())), total(slotsByGroup(t, d.Sizes()))
-	return &SlotsWish{Held: held, Slots: need - held, Priority: priority}
-}
-
-func total(groups map[string]int) int {
-	n := 0
-	for _, slots := range groups {
-		n += slots
+	w := SlotsWish{Held: c.SlotsHeld(), Priority: priority}
+	switch {
+	case d.Reason == core.ReasonJobGone:
+		w.Held = 0
+	case d.Verdict == core.Change:
+		w.Slots = c.Topology.Slots(d.Sizes()) - w.Held
+	case d.Needs > 0:
+		w.Slots = d.Needs - w.Held
 	}
-	return n
+	return &w
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,15 +17,16 @@ import (
 	"flinkscaler/core/share"
 )
 
-// asker keeps what it is asked.
+// asker keeps what it is told.
 type asker struct {
-	asked []activities.SlotsMessage
-	queue string
-	fails error
+	asked   []activities.SlotsMessage
+	signals []string
+	queue   string
+	fails   error
 }
 
-func (a *asker) AskSlots(_ context.Context, queue string, m activities.SlotsMessage) error {
-	a.asked, a.queue = append(a.asked, m), queue
+func (a *asker) TellSlots(_ context.Context, queue, signal string, m activities.SlotsMessage) error {
+	a.asked, a.signals, a.queue = append(a.asked, m), append(a.signals, signal), queue
 	return a.fails
 }
 
@@ -98,33 +100,71 @@ func TestSharingNeedsSomebodyToAsk(t *testing.T) {
 	}
 }
 
-// TestWishOf counts slot sharing groups, not vertices.
-func TestWishOf(t *testing.T) {
+// TestOnlyTold: who wants no slots says what it holds, and waits for nobody.
+func TestOnlyTold(t *testing.T) {
 	t.Parallel()
-	topology := core.Topology{Vertices: []core.Vertex{
-		{ID: "a", Parallelism: 2, SlotGroup: "x"}, {ID: "b", Parallelism: 3, SlotGroup: "x"}, {ID: "c", Parallelism: 4, SlotGroup: "y"},
-	}}
-	change := func(a, b, c int) core.Decision {
-		return core.Decision{Verdict: core.Change, Vertices: []core.VertexDecision{{ID: "a", From: 2, To: a}, {ID: "b", From: 3, To: b}, {ID: "c", From: 4, To: c}}}
+	to := &asker{}
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	sharing(t, share.Limits{Rescales: 1, Lease: time.Minute}, to).Register(env)
+	if _, err := env.ExecuteActivity(activities.NameAskSlots, activities.AskSlotsInput{Key: key(), DecisionID: "7-1", SlotsWish: activities.SlotsWish{Held: 4, Priority: 3}}); err != nil {
+		t.Fatal(err)
 	}
-	on := share.Limits{Slots: 10}
+	want := []activities.SlotsMessage{{Cluster: "dev", Job: "orders", DecisionID: "7-1", Held: 4, Limits: &share.Limits{Rescales: 1, Lease: time.Minute}}}
+	if diff := cmp.Diff(want, to.asked) + cmp.Diff([]string{activities.SignalSlotsRelease}, to.signals); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTurnOfADecision: what Decide says of slots, and that it lets nothing grow
+// beyond what was given. The job runs its two vertices in two slots.
+func TestTurnOfADecision(t *testing.T) {
+	t.Parallel()
+	const waits = "needs 2 slots besides its 2 of those that the jobs of the cluster share: "
+	order := func(n int) *core.Override {
+		return &core.Override{Vertices: []core.VertexSize{{ID: slow, Parallelism: n}}}
+	}
+	wish := func(held, slots int) *activities.SlotsWish {
+		return &activities.SlotsWish{Held: held, Slots: slots, Priority: 4}
+	}
 	for name, tt := range map[string]struct {
 		reason string
 		limits share.Limits
-		d      core.Decision
+		bend   func(c *core.JobContext)
 		want   *activities.SlotsWish
+		why    core.Reason
+		note   string
 	}{
-		"off":     {"nothing is shared", share.Limits{}, change(5, 3, 4), nil},
-		"hold":    {"nothing changes", on, core.Decision{Verdict: core.Hold}, nil},
-		"within":  {"a smaller vertex grows inside the slots of its group", on, change(3, 3, 4), &activities.SlotsWish{Held: 7, Slots: 0, Priority: 2}},
-		"larger":  {"what the largest vertex of each group needs more", on, change(5, 3, 6), &activities.SlotsWish{Held: 7, Slots: 4, Priority: 2}},
-		"both":    {"what one group gives back the other takes", on, change(2, 2, 5), &activities.SlotsWish{Held: 7, Slots: 0, Priority: 2}},
-		"smaller": {"gives slots back", on, change(1, 1, 4), &activities.SlotsWish{Held: 7, Slots: -2, Priority: 2}},
+		"off":       {"nothing is shared, nothing is said", share.Limits{}, func(c *core.JobContext) { c.Override = order(4) }, nil, core.ReasonOverride, ""},
+		"no change": {"what it holds is said all the same", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Pause = &core.Pause{} }, wish(2, 0), core.ReasonPaused, ""},
+		"larger":    {"it is held, and says what it wants", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Override = order(4) }, wish(2, 2), core.ReasonSlotsShared, waits + "they are going to be asked for"},
+		"waiting":   {"with its place", share.Limits{Rescales: 1}, func(c *core.JobContext) { c.Override, c.Turn = order(4), &core.Turn{Standing: "place 2 of 3"} }, wish(2, 2), core.ReasonSlotsShared, waits + "place 2 of 3"},
+		"given":     {"it may grow by what was given", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Override, c.Turn = order(4), &core.Turn{Granted: 4} }, wish(2, 2), core.ReasonOverride, ""},
+		"too few":   {"more than was given is asked for anew", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Override, c.Turn = order(4), &core.Turn{Granted: 3} }, wish(2, 2), core.ReasonSlotsShared, waits},
+		"smaller":   {"it waits for nobody", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Override = order(1) }, wish(2, -1), core.ReasonOverride, ""},
+		"paused": {"I6: what was given is not used", share.Limits{Slots: 10}, func(c *core.JobContext) {
+			c.Pause, c.Override, c.Turn = &core.Pause{}, order(4), &core.Turn{Granted: 4}
+		}, wish(2, 0), core.ReasonPaused, ""},
+		"asked of Flink already": {"Flink takes that by itself, it counts as held", share.Limits{Slots: 10}, func(c *core.JobContext) {
+			c.Pause = &core.Pause{}
+			c.Window[0].Asked, c.Window[0].Wanted = true, core.Requirements{{ID: slow, Lower: 1, Upper: 5}}
+		}, wish(5, 0), core.ReasonPaused, ""},
+		"gone":       {"it holds nothing", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Window[0].Fault = core.ReasonJobGone }, wish(0, 0), core.ReasonJobGone, ""},
+		"never seen": {"nothing is known", share.Limits{Slots: 10}, func(c *core.JobContext) { c.Topology, c.Window = core.Topology{}, nil }, nil, core.ReasonWindowNotFull, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, sharing(t, tt.limits, &asker{}).WishOf("dev", topology, tt.d, 2)); diff != "" {
+			c := seen(1)
+			tt.bend(&c)
+			out, err := sharing(t, tt.limits, &asker{}).Decide(t.Context(), activities.DecideInput{Context: c, Input: map[string]string{"job.autoscaler.share.priority": "4"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, out.Slots); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+			if d := out.Decision; d.Reason != tt.why || !strings.HasPrefix(d.Note, tt.note) {
+				t.Errorf("%s: %s: %s", tt.reason, d.Reason, d.Note)
 			}
 		})
 	}

@@ -22,8 +22,10 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 		out.ClusterChanged, out.ClusterPolicy = true, cluster
 	}
 	in.Context.Config = in.Config
+	in.Context.Turn = a.turn(in.Context)
 	decision, memory, keepFrom := a.s.Plugins.Decide(in.Context, p, problems)
 	out.Decision, out.KeepFrom, out.Health = decision, keepFrom, core.HealthOf(in.Context, decision)
+	out.Slots = wish(in.Context, decision, p.SharePriority)
 	if next, said := in.Context.Consent.After(decision); !reflect.DeepEqual(next, in.Context.Consent) {
 		out.Consent, out.ConsentNote = &next, said
 	}
@@ -35,6 +37,18 @@ func (a *Activities) Decide(_ context.Context, in DecideInput) (Decided, error) 
 		a.s.Recorder.Decided(in.Context.Key, decision, a.s.Now())
 	}
 	return out, nil
+}
+
+// turn is the job's part in what the jobs of its cluster share, nil where the
+// worker's configuration shares nothing.
+func (a *Activities) turn(c core.JobContext) *core.Turn {
+	if !a.s.Clusters[c.Key.Cluster].Share.On() {
+		return nil
+	}
+	if c.Turn != nil {
+		return c.Turn
+	}
+	return &core.Turn{}
 }
 
 // LayerSet is the name of the layer that the message set-policy makes.

@@ -51,17 +51,6 @@ func breaksForward(t core.Topology, wanted []core.VertexSize) (core.Reason, stri
 	return "", ""
 }
 
-// slotsByGroup counts the slots that sizes take: each slot sharing group as many as
-// its largest vertex.
-func slotsByGroup(t core.Topology, sizes []core.VertexSize) map[string]int {
-	out := map[string]int{}
-	for _, v := range t.Vertices {
-		p, _ := core.FindSize(sizes, v.ID)
-		out[v.SlotGroup] = max(out[v.SlotGroup], p)
-	}
-	return out
-}
-
 // tooFewSlots forbids a change for which no single slot can be had: it would
 // restart nothing and only leave a wish behind. Where some can be had it goes
 // on, and what is missing is told with the outcome. A cluster that starts
@@ -69,7 +58,7 @@ func slotsByGroup(t core.Topology, sizes []core.VertexSize) map[string]int {
 // something else does; an operator's order is written as it is,
 // Flink obeys it when slots come.
 func tooFewSlots(s core.Slots, t core.Topology, in RescaleInput) (core.Reason, string) {
-	held, need := slotsByGroup(t, t.Sizes()), slotsByGroup(t, in.Wanted)
+	held, need := t.SlotsByGroup(t.Sizes()), t.SlotsByGroup(in.Wanted)
 	more, returned := 0, 0
 	for group, n := range need {
 		if n >= held[group] {

@@ -121,13 +121,7 @@ func (a *Activities) plan(t core.Topology, in RescaleInput) RedeployPlan {
 // slotsForAll forbids a redeploy whose job would not find all its slots: the
 // default scheduler runs it at its whole size or not at all.
 func slotsForAll(s core.Slots, t core.Topology, wanted []core.VertexSize) (core.Reason, string) {
-	held, need := 0, 0
-	for _, n := range slotsByGroup(t, t.Sizes()) {
-		held += n
-	}
-	for _, n := range slotsByGroup(t, wanted) {
-		need += n
-	}
+	held, need := t.Slots(t.Sizes()), t.Slots(wanted)
 	if s.Elastic || need <= s.Free+held {
 		return "", ""
 	}

@@ -27,9 +27,9 @@ type RescaleFinder interface {
 
 // SlotAsker reaches the workflow that shares the slots of a cluster.
 type SlotAsker interface {
-	// AskSlots leaves a request with that workflow, and starts it on a task queue
+	// TellSlots leaves a signal with that workflow, and starts it on a task queue
 	// when it does not run.
-	AskSlots(ctx context.Context, taskQueue string, m SlotsMessage) error
+	TellSlots(ctx context.Context, taskQueue, signal string, m SlotsMessage) error
 }
 
 // Temporal is the RescaleFinder and the SlotAsker on a Temporal client.
@@ -98,19 +98,19 @@ func (t Temporal) Await(ctx context.Context, in AwaitRescaleInput) (core.Outcome
 	return o, err
 }
 
-// AskSlots signals the workflow of the cluster, with a start when it needs one.
-func (t Temporal) AskSlots(ctx context.Context, taskQueue string, m SlotsMessage) error {
+// TellSlots signals the workflow of the cluster, with a start when it needs one.
+func (t Temporal) TellSlots(ctx context.Context, taskQueue, signal string, m SlotsMessage) error {
 	id := share.ID(m.Cluster)
 	start := SlotsStart{Cluster: m.Cluster}
 	if m.Limits != nil {
 		start.Limits = *m.Limits
 	}
-	_, err := t.Client.SignalWithStartWorkflow(ctx, id, SignalSlotsRequest, m, client.StartWorkflowOptions{
+	_, err := t.Client.SignalWithStartWorkflow(ctx, id, signal, m, client.StartWorkflowOptions{
 		ID: id, TaskQueue: taskQueue, StaticSummary: "shares the slots of " + m.Cluster,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}, NameShareSlots, start)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", id, err)
+		return fmt.Errorf("tell %s: %w", id, err)
 	}
 	return nil
 }

@@ -66,6 +66,9 @@ type Decided struct {
 	Events []core.Event `json:"events,omitempty"`
 	// KeepFrom: samples before it never count again.
 	KeepFrom time.Time `json:"keepFrom,omitzero"`
+	// Slots is what the job has and wants of what the jobs of its cluster share,
+	// nil where nothing is shared.
+	Slots *SlotsWish `json:"slots,omitempty"`
 	// Timing of the loop and of a rescale, from the policy.
 	Interval      time.Duration `json:"interval"`
 	VerifyTimeout time.Duration `json:"verify"`
@@ -118,6 +121,20 @@ type RescaleInput struct {
 	// Redeploy allows a job that cannot be changed in place to be stopped with a
 	// savepoint and started again.
 	Redeploy bool `json:"redeploy,omitempty"`
+	// Slots is its part in what the jobs of the cluster share, nil where nothing is
+	// shared.
+	Slots *SlotsPart `json:"slots,omitempty"`
+}
+
+// SlotsPart is the part of a rescale in what the jobs of its cluster share.
+type SlotsPart struct {
+	SlotsWish
+	// Lease is the decision under which slots were granted, empty where none are
+	// needed or nobody is waited for.
+	Lease string `json:"lease,omitempty"`
+	// For is how long the lease lasts without being renewed, Until when it ends.
+	For   time.Duration `json:"for,omitempty"`
+	Until time.Time     `json:"until,omitzero"`
 }
 
 // Preflight is the answer of the preflight check. With a Reason, nothing may

@@ -130,6 +130,8 @@ type Decision struct {
 	// Proposal is a change that was not put to a person before, nil for none. One
 	// that waits already has ReasonApproval and none here.
 	Proposal *Proposal `json:"proposal,omitempty"`
+	// Needs is how many slots the job would take, if Reason is ReasonSlotsShared.
+	Needs int `json:"needs,omitempty"`
 }
 
 // Sizes gives what the decision wants every vertex to run at, sorted by id.
@@ -284,6 +286,9 @@ type JobContext struct {
 	AskedAt time.Time
 	// ManagedBy names another running workflow that owns the target.
 	ManagedBy string
+	// Turn is the job's part in what the jobs of its cluster share, nil where
+	// nothing is shared.
+	Turn *Turn
 	// Config holds options of the job's own configuration besides the policy:
 	// those of policy.Related that Flink shows.
 	Config map[string]string

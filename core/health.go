@@ -42,7 +42,7 @@ func HealthOf(c JobContext, d Decision) Health {
 		return Awaiting
 	case ReasonScaleUp, ReasonScaleDown, ReasonOverride, ReasonUndo, ReasonWithinTarget, ReasonAtLimit, ReasonFailedBefore, ReasonStabilizing,
 		ReasonWindowNotFull, ReasonDownDelayed, ReasonDeclined, ReasonPaused, ReasonScalingDisabled, ReasonExcluded, ReasonRescaleOpen,
-		ReasonExcludedPeriod, ReasonNoDownPeriod,
+		ReasonExcludedPeriod, ReasonNoDownPeriod, ReasonSlotsShared,
 		// It runs again: every rescale and recovery ends like that.
 		ReasonJobRestarted:
 		return Watching

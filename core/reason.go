@@ -58,6 +58,7 @@ const (
 	ReasonStorage          Reason = "storage-unavailable"
 	ReasonNoCheckpoints    Reason = "checkpointing-off"
 	ReasonNoSlots          Reason = "no-slots"
+	ReasonSlotsShared      Reason = "slots-shared"
 	ReasonNotReached       Reason = "size-not-reached"
 	ReasonVertexChanged    Reason = "vertices-changed"
 	ReasonForeignWriter    Reason = "foreign-writer"
@@ -133,6 +134,7 @@ func Reasons() []ReasonInfo {
 		{ReasonStorage, "the checkpoint storage does not answer; a rescale could end the job for good", "bring the storage back"},
 		{ReasonNoCheckpoints, "the job has no checkpointing: a rescale would lose its state", "enable checkpointing, or set job.autoscaler.rescale.without-checkpoints: true"},
 		{ReasonNoSlots, "the cluster has not enough slots for the wanted size", "add TaskManagers"},
+		{ReasonSlotsShared, "a change is wanted that needs more slots of those that the jobs of the cluster share; the job waits for its turn, and its place and why are in the note", "see `flinkscaler slots`; make another job smaller, or raise the limit or job.autoscaler.share.priority"},
 		{ReasonNotReached, "the job did not come to the wanted size in time", "see the note, and the JobManager's log"},
 		{ReasonVertexChanged, "the job's vertices are no longer those that the decision was made for", ""},
 		{ReasonForeignWriter, "the resource requirements in force are not those that flinkscaler wrote: a person or another program changed them; they are not fought", "find who wrote them (Flink's UI, HPA, KEDA, another autoscaler); evaluate-now, resume or an override takes the job over again, and so does job.autoscaler.rescale.foreign-writer.accept-after"},

@@ -24,6 +24,7 @@ var (
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
+	_ activities.SlotAsker     = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
 	_ activities.EventSink     = (*eventlog.Sink)(nil)
 	_ activities.Registry      = worker.Worker(nil)
@@ -52,14 +53,14 @@ func plugins() strategy.Extensions { return strategy.BuiltIn() }
 func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
 	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
-		cluster := activities.Cluster{Platform: open[c.Name], Policy: c.Policy}
+		cluster := activities.Cluster{Platform: open[c.Name], Policy: c.Policy, Share: c.Share}
 		if len(c.Flink.Redeploy.Jobs) > 0 {
 			cluster.Redeployer, cluster.Savepoints = open[c.Name], file.Savepoints{}
 		}
 		clusters[c.Name] = cluster
 	}
 	return activities.New(activities.Settings{
-		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Recorder: r, Sink: sink,
+		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Slots: activities.Temporal{Client: c}, Recorder: r, Sink: sink,
 		Plugins: plugins(), Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
 	})
 }

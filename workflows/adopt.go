@@ -60,10 +60,9 @@ func (l *loop) await(ctx workflow.Context, found activities.FoundRescale) {
 }
 
 // rescale carries out a change: as a child that outlives this workflow, one
-// open run per target. What is open already is adopted instead. asked is what
-// operators wanted when it was decided: what they order while the last rescale
-// is looked up still counts (I6).
-func (l *loop) rescale(ctx workflow.Context, d core.Decision, asked standing) {
+// open run per target. What is open already is adopted instead. What operators
+// order while the last rescale is looked up still counts (I6).
+func (l *loop) rescale(ctx workflow.Context, v verdict) {
 	found, err := l.find(ctx)
 	l.expire(ctx)
 	switch {
@@ -76,7 +75,7 @@ func (l *loop) rescale(ctx workflow.Context, d core.Decision, asked standing) {
 	case l.s.Pause != nil:
 		l.heldBack(core.ReasonPaused, "paused after it was decided")
 		return
-	case l.asked() != asked:
+	case l.asked() != v.asked:
 		l.heldBack(core.ReasonOverride, "an order came or ended after it was decided; it is decided anew at once")
 		return
 	case found.OwnedElsewhere:
@@ -88,19 +87,21 @@ func (l *loop) rescale(ctx workflow.Context, d core.Decision, asked standing) {
 		return
 	}
 	l.s.Attempt = max(l.s.Attempt, found.Attempt) + 1
-	if err := l.start(ctx, d); err != nil {
+	if err := l.start(ctx, v); err != nil {
 		l.heldBack(core.ReasonRescaleOpen, "the rescale could not be started: "+rootCause(err))
 	}
 }
 
 // start starts the child and follows it. Both contexts are disconnected: a
 // cancelled parent must not cancel a rescale half-way.
-func (l *loop) start(ctx workflow.Context, d core.Decision) error {
+func (l *loop) start(ctx workflow.Context, v verdict) error {
+	d := v.Decision
 	in := activities.RescaleInput{
 		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
 		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note, Undoes: d.Undoes,
 		From: froms(d), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints, NoSlots: l.s.NoSlots, NoUndo: l.s.NoUndo, Redeploy: l.s.Redeploy,
 		Seen: l.s.inForce(), Restarts: l.s.Memory.Restarts,
+		Slots: l.s.slotsPart(v.slots),
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	free = workflow.WithChildOptions(free, workflow.ChildWorkflowOptions{
@@ -116,6 +117,7 @@ func (l *loop) start(ctx workflow.Context, d core.Decision) error {
 		return err
 	}
 	l.s.Open = &OpenRescale{DecisionID: d.ID, Attempt: in.Attempt, RunID: exec.RunID, Since: workflow.Now(ctx).UTC(), Wanted: in.Wanted}
+	l.s.handedOver(in.Slots)
 	workflow.GoNamed(free, "rescale", func(free workflow.Context) {
 		var o core.Outcome
 		err := child.Get(free, &o)

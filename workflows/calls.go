@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -28,6 +29,9 @@ const (
 	// writeWithin bounds all attempts of one write together. What came of it
 	// is then read from Flink.
 	writeWithin = 5 * time.Minute
+	// askWithin bounds all attempts to ask for slots: the job is looked at again
+	// meanwhile.
+	askWithin = time.Minute
 	// reportWithin bounds all attempts to send events together: the end of a run
 	// waits for them.
 	reportWithin = 30 * time.Second
@@ -109,6 +113,17 @@ func callVerify(ctx workflow.Context, in activities.VerifyInput) (activities.Ver
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "watch Flink until it runs at the new size",
 	})
 	return result[activities.Verified](ctx, workflow.ExecuteActivity(ctx, activities.NameVerify, in))
+}
+
+func callAskSlots(ctx workflow.Context, in activities.AskSlotsInput) (activities.AskedSlots, error) {
+	summary := "say how many slots the job holds"
+	if in.Slots > 0 {
+		summary = fmt.Sprintf("ask for %d slots", in.Slots)
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: findLimit, ScheduleToCloseTimeout: askWithin, RetryPolicy: retry(0), Summary: summary,
+	})
+	return result[activities.AskedSlots](ctx, workflow.ExecuteActivity(ctx, activities.NameAskSlots, in))
 }
 
 func callReport(ctx workflow.Context, in activities.ReportInput) error {

@@ -54,6 +54,9 @@ func (l *loop) handle(ctx workflow.Context) error {
 		}
 		l.signals = append(l.signals, signal{o.name, workflow.GetSignalChannelWithOptions(ctx, o.name, workflow.SignalChannelOptions{Description: o.description})})
 	}
+	for _, h := range heard() {
+		l.signals = append(l.signals, signal{h.name, workflow.GetSignalChannelWithOptions(ctx, h.name, workflow.SignalChannelOptions{Description: h.description})})
+	}
 	workflow.GoNamed(ctx, "signals", l.pump)
 	return nil
 }
@@ -86,7 +89,12 @@ func (l *loop) drain(ctx workflow.Context, s signal) {
 		if !s.channel.ReceiveAsync(&raw) {
 			return
 		}
-		l.receive(ctx, s.name, raw)
+		switch s.name {
+		case activities.SignalSlotsGranted, activities.SignalSlotsPlace:
+			l.hear(ctx, raw)
+		default:
+			l.receive(ctx, s.name, raw)
+		}
 	}
 }
 

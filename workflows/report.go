@@ -61,6 +61,9 @@ type Status struct {
 	Approval   *core.Answered  `json:"approval,omitempty"`
 	Rejections []core.Answered `json:"rejections,omitempty"`
 	Rescale    *OpenRescale    `json:"rescale,omitempty"`
+	// Slots is what the job asked for of the slots that the jobs of its cluster
+	// share, nil where it waits for nothing.
+	Slots *SlotsAsked `json:"slots,omitempty"`
 	// RescaleWorkflow is the id of the workflow that carries Rescale out, which
 	// answers the query "progress".
 	RescaleWorkflow string        `json:"rescaleWorkflow,omitempty"`
@@ -118,6 +121,9 @@ func (s *State) status() Status {
 	}
 	if s.Open != nil {
 		out.RescaleWorkflow = spec.RescaleID(s.Spec.Key.Cluster, s.Spec.Target)
+	}
+	if s.Turn != nil {
+		out.Slots = s.Turn.Asked
 	}
 	if n := len(s.Decisions); n > 0 {
 		out.Since = s.Decisions[n-1].At
@@ -208,7 +214,7 @@ func (s *State) explain() []string {
 	}
 	p, _, _ := policy.Resolve(s.layers())
 	text := s.Last.Text(s.Topology, p.Terms())
-	return append(strings.Split(strings.TrimRight(text, "\n"), "\n"), s.proposalLines()...)
+	return append(strings.Split(strings.TrimRight(text, "\n"), "\n"), append(s.proposalLines(), s.turnLines()...)...)
 }
 
 func (s *State) history() History {
@@ -276,6 +282,9 @@ func (s *State) orders() []string {
 	}
 	for _, a := range s.Consent.Refused {
 		out = append(out, fmt.Sprintf("- **rejected** `%s`%s%s, %s: %s", a.Proposal.ID, by(a.By), because(a.Reason), span(a.At, a.Until), plain(s.proposalText(a.Proposal))))
+	}
+	if t := s.Turn; t != nil && t.Asked != nil {
+		out = append(out, fmt.Sprintf("- **waits for %d slots**: %s", t.Asked.Slots, plain(t.Asked.standing())))
 	}
 	for i, k := range s.Set {
 		if i == maxTold {

@@ -19,7 +19,7 @@ import (
 // nothing either: half a rescale is no outcome.
 func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Outcome, error) {
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
-	r := &rescale{in: in, out: core.Outcome{
+	r := &rescale{in: in, lease: leaseOf(in), out: core.Outcome{
 		DecisionID: in.DecisionID, Attempt: in.Attempt, From: in.From, Wanted: in.Wanted, StartedAt: workflow.Now(ctx).UTC(),
 		JobID: in.JobID, Cause: in.Cause,
 	}}
@@ -27,8 +27,10 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 		return core.Outcome{}, err
 	}
 	r.show(ctx, "checking whether the job may be changed now")
+	r.lease.keep(ctx)
 	r.run(ctx)
 	r.wentBack()
+	r.lease.release(ctx, r.out.Kind)
 	r.out.EndedAt = workflow.Now(ctx).UTC()
 	r.show(ctx, fmt.Sprintf("%s: %s", r.out.Kind, r.out.Note))
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": in.Key.Cluster, "outcome": string(r.out.Kind), "reason": orNone(string(r.out.Reason))}).
@@ -94,9 +96,10 @@ type RescaleProgress struct {
 
 // rescale is one run of the saga.
 type rescale struct {
-	in  activities.RescaleInput
-	out core.Outcome
-	at  RescaleProgress
+	in    activities.RescaleInput
+	out   core.Outcome
+	at    RescaleProgress
+	lease *lease
 }
 
 // answer lets people ask how far it is.
@@ -119,6 +122,10 @@ func (r *rescale) run(ctx workflow.Context) {
 	if len(pre.Before) > 0 && r.in.Cause != core.ReasonUndo {
 		// An undo goes from the size that is asked for: what runs may be less.
 		r.out.From = pre.Before
+	}
+	if !r.lease.take(ctx) {
+		r.end(core.Rejected, core.ReasonSlotsShared, "not attempted: the lease of its slots has ended, and others may have them")
+		return
 	}
 	if pre.Redeploy != nil {
 		r.redeploy(ctx, pre)

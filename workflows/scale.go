@@ -43,8 +43,11 @@ type loop struct {
 	urgent bool
 	// cycles counts the evaluations of this run.
 	cycles int
-	// telling counts the sets of events that are being sent.
+	// telling counts the sets of events that are being sent, and what else is told
+	// beside the loop.
 	telling int
+	// asking is true while a cycle waits for the answer to a request for slots.
+	asking bool
 	// shown is what the search attributes were last set to.
 	shown shown
 }
@@ -110,21 +113,22 @@ func (l *loop) cycle(ctx workflow.Context) {
 	}
 	l.expire(ctx)
 	l.strays.SendAsync(true)
-	asked := l.asked()
-	d, events := l.decide(ctx)
+	v := l.decide(ctx)
+	d := v.Decision
 	l.s.decided(d)
 	l.upsert(ctx)
 	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"cluster": l.s.Spec.Key.Cluster, "verdict": string(d.Verdict), "reason": string(d.Reason)}).
 		Counter(MetricDecisions).Inc(1)
 	if d.Verdict == core.Change && l.s.Open == nil && ctx.Err() == nil {
 		from := l.s.Topology.Sizes()
-		l.rescale(ctx, d, asked)
+		l.rescale(ctx, v)
 		if o := l.s.Open; o != nil && o.DecisionID == d.ID {
 			o.From = from
 			l.s.carriedOut(o.Attempt, workflow.Now(ctx).UTC())
 		}
 	}
-	l.tell(ctx, carriedOut(events, l.s.Open != nil && l.s.Last.Verdict == core.Change))
+	l.tell(ctx, carriedOut(v.events, l.s.Open != nil && l.s.Last.Verdict == core.Change))
+	l.takePart(ctx, v.slots)
 	l.schedule(ctx)
 	l.changed(ctx)
 	l.wake.ReceiveAsync(nil)
@@ -167,17 +171,33 @@ func (l *loop) look(ctx workflow.Context) core.Observation {
 	return o
 }
 
-// decide is one Decide with the events that are due; when that fails, the
-// decision is to hold.
-func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
+// verdict is a decision and what comes with it.
+type verdict struct {
+	core.Decision
+	// events are those that are due.
+	events []core.Event
+	// slots is what the job has and wants of what the jobs of its cluster share, nil
+	// where nothing is shared.
+	slots *activities.SlotsWish
+	// asked is what operators wanted when it was decided.
+	asked standing
+}
+
+// decide is one Decide, or two where slots were asked for in between; when that
+// fails, the decision is to hold.
+func (l *loop) decide(ctx workflow.Context) verdict {
 	asked := l.asked()
-	out, err := callDecide(ctx, activities.DecideInput{
-		Context: l.context(ctx), Set: l.s.set(), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
-	})
+	out, err := l.judgeJob(ctx)
+	if err == nil && l.ask(ctx, out.Decision, out.Slots) {
+		l.expire(ctx)
+		asked = l.asked()
+		out, err = l.judgeJob(ctx)
+	}
 	if err != nil {
 		now := workflow.Now(ctx).UTC()
 		l.s.Health = core.Blocked
-		return core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), maxNote)}, nil
+		d := core.Decision{ID: fmt.Sprintf("%d-%d", l.s.Cycle, now.Unix()), At: now, Verdict: core.Hold, Reason: core.ReasonInternal, Note: spec.Cut(rootCause(err), maxNote)}
+		return verdict{Decision: d, asked: asked}
 	}
 	if out.Memory != nil {
 		l.s.Memory = *out.Memory
@@ -193,7 +213,13 @@ func (l *loop) decide(ctx workflow.Context) (core.Decision, []core.Event) {
 		l.settle(ctx, *out.Consent, out.ConsentNote)
 	}
 	l.s.forget(out.KeepFrom)
-	return out.Decision, out.Events
+	return verdict{out.Decision, out.Events, out.Slots, asked}
+}
+
+func (l *loop) judgeJob(ctx workflow.Context) (activities.Decided, error) {
+	return callDecide(ctx, activities.DecideInput{
+		Context: l.context(ctx), Set: l.s.set(), Input: l.s.Spec.Policy, Config: l.s.Config, ClusterDigest: l.s.ClusterDigest,
+	})
 }
 
 // settle takes in what a decision leaves of the proposals, and says it.
@@ -211,6 +237,7 @@ func (l *loop) context(ctx workflow.Context) core.JobContext {
 		Key: l.s.Spec.Key, JobID: l.s.Job.ID, FlinkVersion: l.s.Job.FlinkVersion, Cycle: l.s.Cycle, Now: workflow.Now(ctx).UTC(),
 		Topology: l.s.Topology, Window: l.s.Window, Memory: l.s.Memory, Pause: l.s.Pause, Override: l.s.Override, Consent: l.s.Consent,
 		RescaleOpen: l.s.Open != nil, RetryAfter: l.s.RetryAfter, ManagedBy: l.s.ManagedBy, AskedAt: l.s.AskedAt,
+		Turn: l.s.turn(workflow.Now(ctx).UTC()),
 	}
 	if n := len(l.s.Window); n > 0 && l.s.Window[n-1].Fault == "" {
 		c.Now = l.s.Window[n-1].At
@@ -362,6 +389,7 @@ func (l *loop) again(ctx workflow.Context) error {
 // outcome, then the workflow is cancelled.
 func (l *loop) stop(ctx workflow.Context) error {
 	free, _ := workflow.NewDisconnectedContext(ctx)
+	l.leave(free, false)
 	if err := workflow.Await(free, func() bool { return l.s.Open == nil && l.telling == 0 && workflow.AllHandlersFinished(free) }); err != nil {
 		return err
 	}

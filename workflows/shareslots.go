@@ -180,7 +180,7 @@ func (l *sharing) answerAll(ctx workflow.Context) {
 				continue
 			}
 			l.told[a.Job], out.Place = news, &p
-		case share.Over, share.Full:
+		case share.Over, share.Full, share.Growing:
 		}
 		l.send(ctx, a.ReplyTo, activities.SignalSlotsPlace, out)
 	}

@@ -33,7 +33,7 @@ func slotsFields(name string) (must, may []string) {
 	case activities.SignalSlotsRenew:
 		return append(must, "held", "replyTo"), []string{"slots"}
 	}
-	return append(must, "held"), []string{"again"}
+	return append(must, "held"), []string{"again", "limits"}
 }
 
 // decodeSlots reads a signal strictly: every problem at once.

@@ -108,9 +108,9 @@ func outcome(t *testing.T, run client.WorkflowRun) grew {
 func TestSlotsOnAServer(t *testing.T) {
 	t.Parallel()
 	c := sharedServer(t, share.Limits{Slots: 10, Lease: 6 * time.Second})
-	long := grow(t, c, grower{Job: "long", SlotsWish: wants(2, 6, 0), Takes: time.Hour, Holds: 8})
+	long := grow(t, c, grower{Job: "long", SlotsWish: wants(2, 6, 0), Takes: time.Hour})
 	awaitSharing(t, c, "the first grows", func(s Slots) bool { return len(s.Leases) == 1 && s.Used == 8 })
-	next := grow(t, c, grower{Job: "next", SlotsWish: wants(0, 4, 0), Within: 5 * time.Minute, Takes: time.Millisecond, Holds: 4})
+	next := grow(t, c, grower{Job: "next", SlotsWish: wants(0, 4, 0), Within: 5 * time.Minute, Takes: time.Millisecond})
 	s := awaitSharing(t, c, "the second waits", func(s Slots) bool { return len(s.Queue) == 1 })
 	if p := s.Queue[0]; p.Job != "next" || p.Why != share.WhySlots || p.Note != "asks for 4 slots, 2 of 10 are free" {
 		t.Errorf("place: %+v", p)

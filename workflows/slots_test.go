@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"flinkscaler/activities"
@@ -27,42 +25,42 @@ import (
 	"flinkscaler/core/share"
 )
 
-// grower is one job that grows, as a rescale would.
+// grower is one job that grows: it waits as a job does, and then has its lease as
+// a rescale does.
 type grower struct {
 	Job      string
 	Decision string
 	// After is when it begins, Takes how long it then takes.
 	After, Takes time.Duration
 	activities.SlotsWish
+	// Within is how long it waits, 0 for an hour.
 	Within time.Duration
-	// Wrote is true when it says that it wrote; Killed ends it without a word
+	// Wrote is true when it says that it writes; Killed ends it without a word
 	// as soon as it has written, if it does, or else before.
 	Wrote, Killed bool
-	// After it holds so many.
-	Holds int
+	// Kind is what comes of it, empty for applied.
+	Kind core.OutcomeKind
 }
 
 // grew is what came of it.
 type grew struct {
 	Granted bool
-	Note    string
-	Failed  bool
 	// At is when the wait was over.
 	At time.Duration
 }
 
-// growJob is a rescale reduced to its dealings with other jobs.
+// growJob is a job and its rescale, reduced to their dealings with other jobs.
 func growJob(ctx workflow.Context, g grower) (grew, error) {
 	begin := workflow.Now(ctx).Add(-g.After)
-	s := &slots{Key: core.JobKey{Cluster: "dev", Job: g.Job}, DecisionID: g.Decision, SlotsWish: g.SlotsWish, Within: g.Within}
-	granted, note, err := awaitSlots(ctx, s)
-	out := grew{Granted: granted, Note: note, Failed: err != nil, At: workflow.Now(ctx).Sub(begin)}
+	part, granted := awaitTurn(ctx, g)
+	out := grew{Granted: granted, At: workflow.Now(ctx).Sub(begin)}
 	if !granted {
 		return out, nil
 	}
-	s.keep(ctx)
-	if g.Wrote {
-		s.wrote(ctx)
+	l := leaseOf(activities.RescaleInput{Key: core.JobKey{Cluster: "dev", Job: g.Job}, DecisionID: g.Decision, Slots: &part})
+	l.keep(ctx)
+	if g.Wrote && !l.take(ctx) {
+		return out, errors.New("the lease is over")
 	}
 	if g.Killed {
 		return out, nil
@@ -70,8 +68,37 @@ func growJob(ctx workflow.Context, g grower) (grew, error) {
 	if err := workflow.Sleep(ctx, g.Takes); err != nil {
 		return out, err
 	}
-	s.release(ctx, g.Holds)
+	if g.Kind == "" {
+		g.Kind = core.Applied
+	}
+	l.release(ctx, g.Kind)
 	return out, nil
+}
+
+func awaitTurn(ctx workflow.Context, g grower) (activities.SlotsPart, bool) {
+	part := activities.SlotsPart{SlotsWish: g.SlotsWish}
+	if g.Slots <= 0 {
+		return part, true
+	}
+	if g.Within == 0 {
+		g.Within = time.Hour
+	}
+	deadline := workflow.Now(ctx).Add(g.Within)
+	grants := workflow.GetSignalChannel(ctx, activities.SignalSlotsGranted)
+	for workflow.Now(ctx).Before(deadline) {
+		got, err := callAskSlots(ctx, activities.AskSlotsInput{
+			Key: core.JobKey{Cluster: "dev", Job: g.Job}, DecisionID: g.Decision, ReplyTo: workflow.GetInfo(ctx).WorkflowExecution.ID, SlotsWish: g.SlotsWish,
+		})
+		if err != nil {
+			return part, false
+		}
+		var a activities.SlotsAnswer
+		if ok, _ := grants.ReceiveWithTimeout(ctx, min(renewAfter(got.Lease), deadline.Sub(workflow.Now(ctx))), &a); ok {
+			part.Lease, part.For, part.Until = g.Decision, got.Lease, a.Until
+			return part, true
+		}
+	}
+	return part, false
 }
 
 // town is a cluster with the workflow that shares and jobs that grow. It gives
@@ -97,23 +124,15 @@ func town(ctx workflow.Context, start activities.SlotsStart, jobs []grower) ([]g
 	return out, err
 }
 
-// townEnv is a town in skipped time. ask is what the activity does, nil for what
-// the real one does.
-func townEnv(t *testing.T, ask func(n int) (activities.AskedSlots, bool, error)) *testsuite.TestWorkflowEnvironment {
+// townEnv is a town in skipped time.
+func townEnv(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.SetStartTime(time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC))
-	n := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, in activities.AskSlotsInput) (activities.AskedSlots, error) {
-		n++
-		if ask != nil {
-			if out, answered, err := ask(n); answered {
-				return out, err
-			}
-		}
 		return activities.AskedSlots{Lease: 10 * time.Minute}, env.SignalWorkflowByID(share.ID(in.Key.Cluster), activities.SignalSlotsRequest, activities.SlotsMessage{
 			Cluster: in.Key.Cluster, Job: in.Key.Job, DecisionID: in.DecisionID, ReplyTo: in.ReplyTo, Held: in.Held, Slots: in.Slots, Priority: in.Priority,
 		})
@@ -150,88 +169,39 @@ func TestSlotsAmongJobs(t *testing.T) {
 		want   []grew
 	}{
 		"enough": {"nobody waits", ten, []grower{
-			{Job: "a", SlotsWish: wants(1, 2, 0), Takes: m, Holds: 3}, {Job: "b", SlotsWish: wants(1, 2, 0), Takes: m, Holds: 3},
+			{Job: "a", SlotsWish: wants(1, 2, 0), Takes: m}, {Job: "b", SlotsWish: wants(1, 2, 0), Takes: m},
 		}, []grew{at(0), at(0)}},
 		"one after the other": {"the second begins when the first is through and has given back", ten, []grower{
-			{Job: "a", SlotsWish: wants(2, 8, 0), Takes: 3 * m, Holds: 2}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Takes: m, Holds: 5},
+			{Job: "a", SlotsWish: wants(2, 8, 0), Takes: 3 * m, Kind: core.Undone}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Takes: m},
 		}, []grew{at(0), at(3 * m)}},
 		"a long one": {"a lease that is renewed outlives its length", ten, []grower{
-			{Job: "a", SlotsWish: wants(2, 8, 0), Takes: 40 * m, Holds: 2}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Within: time.Hour, Holds: 5},
+			{Job: "a", SlotsWish: wants(2, 8, 0), Takes: 40 * m, Kind: core.Undone}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0)},
 		}, []grew{at(0), at(40 * m)}},
 		"killed": {"a lease that is not renewed ends", ten, []grower{
-			{Job: "a", SlotsWish: wants(2, 8, 0), Killed: true}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Within: time.Hour, Holds: 5},
+			{Job: "a", SlotsWish: wants(2, 8, 0), Killed: true}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0)},
 		}, []grew{at(0), at(10 * m)}},
-		"killed after it wrote": {"its slots are taken for real", ten, []grower{
-			{Job: "a", SlotsWish: wants(2, 8, 0), Wrote: true, Killed: true}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Within: 14 * m, Holds: 5},
-		}, []grew{at(0), {At: 15 * m, Note: "5 more slots were not given within 14m0s: place 1 of 1, asks for 5 slots, 0 of 10 are free"}}},
+		"killed when it wrote": {"its slots are taken for real", ten, []grower{
+			{Job: "a", SlotsWish: wants(2, 8, 0), Wrote: true, Killed: true}, {Job: "b", After: m, SlotsWish: wants(0, 5, 0), Within: 14 * m},
+		}, []grew{at(0), {At: 15 * m}}},
 		"a smaller job": {"waits for nobody, and others have what it gave up", ten, []grower{
-			{Job: "a", SlotsWish: wants(0, 10, 0), Takes: m, Holds: 10}, {Job: "b", After: 2 * m, SlotsWish: wants(0, 5, 0), Takes: m, Holds: 5},
-			{Job: "a", Decision: "a-2", After: 3 * m, SlotsWish: wants(10, -5, 0), Takes: m, Holds: 5},
+			{Job: "a", SlotsWish: wants(0, 10, 0), Takes: m}, {Job: "b", After: 2 * m, SlotsWish: wants(0, 5, 0), Takes: m},
+			{Job: "a", Decision: "a-2", After: 3 * m, SlotsWish: wants(10, -5, 0), Takes: m},
 		}, []grew{at(0), at(4 * m), at(3 * m)}},
+		"undone": {"what a smaller job may need again stays its own until it is through", ten, []grower{
+			{Job: "a", SlotsWish: wants(0, 10, 0), Takes: m}, {Job: "b", After: 2 * m, SlotsWish: wants(0, 5, 0), Within: 9 * m},
+			{Job: "a", Decision: "a-2", After: 3 * m, SlotsWish: wants(10, -5, 0), Takes: 4 * m, Kind: core.Undone},
+		}, []grew{at(0), {At: 11 * m}, at(3 * m)}},
 		"priority": {"of two that wait the one of the higher priority is first", share.Limits{Rescales: 1}, []grower{
-			{Job: "a", SlotsWish: wants(0, 1, 0), Takes: 3 * m, Holds: 1}, {Job: "b", After: m, SlotsWish: wants(0, 1, 0), Takes: m, Holds: 1},
-			{Job: "c", After: 2 * m, SlotsWish: wants(0, 1, 5), Takes: 2 * m, Holds: 1},
+			{Job: "a", SlotsWish: wants(0, 1, 0), Takes: 3 * m}, {Job: "b", After: m, SlotsWish: wants(0, 1, 0), Takes: m},
+			{Job: "c", After: 2 * m, SlotsWish: wants(0, 1, 5), Takes: 2 * m},
 		}, []grew{at(0), at(5 * m), at(3 * m)}},
-		"its place is kept": {"who gave up and comes back is before those who came meanwhile", ten, []grower{
-			{Job: "z", SlotsWish: wants(0, 8, 0), Takes: 20 * m, Holds: 4}, {Job: "a", After: m, SlotsWish: wants(0, 6, 0), Within: 7 * m},
-			{Job: "b", After: 8 * m, SlotsWish: wants(0, 2, 0), Within: time.Hour, Holds: 2},
-			{Job: "a", Decision: "a-2", After: 10 * m, SlotsWish: wants(0, 6, 0), Within: time.Hour, Takes: 5 * m, Holds: 3},
-		}, []grew{at(0), {At: 8 * m, Note: "6 more slots were not given within 7m0s: place 1 of 1, asks for 6 slots, 2 of 10 are free"}, at(25 * m), at(20 * m)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, runTown(t, townEnv(t, nil), tt.limits, tt.jobs...)); diff != "" {
+			if diff := cmp.Diff(tt.want, runTown(t, townEnv(t), tt.limits, tt.jobs...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
 		})
-	}
-}
-
-// TestAskingAgain: what is lost is asked again, and who cannot ask does not grow.
-func TestAskingAgain(t *testing.T) {
-	t.Parallel()
-	lease := activities.AskedSlots{Lease: 10 * time.Minute}
-	gone := temporal.NewNonRetryableApplicationError("no server", "x", nil)
-	for name, tt := range map[string]struct {
-		reason string
-		ask    func(n int) (activities.AskedSlots, bool, error)
-		want   grew
-	}{
-		"off":          {"a cluster that shares nothing", func(int) (activities.AskedSlots, bool, error) { return activities.AskedSlots{Off: true}, true, nil }, grew{Granted: true}},
-		"lost once":    {"asked again after a third of the lease", func(n int) (activities.AskedSlots, bool, error) { return lease, n == 1, nil }, grew{Granted: true, At: 200 * time.Second}},
-		"failed twice": {"asked again soon", func(n int) (activities.AskedSlots, bool, error) { return activities.AskedSlots{}, n <= 2, gone }, grew{Granted: true, At: 2 * askAgain}},
-		"never":        {"nothing may be written", func(int) (activities.AskedSlots, bool, error) { return activities.AskedSlots{}, true, gone }, grew{At: slotsPatience, Failed: true, Note: "nobody could be asked for slots: no server"}},
-		"no answer":    {"nothing may be written", func(int) (activities.AskedSlots, bool, error) { return lease, true, nil }, grew{At: slotsPatience, Note: "1 more slots were not given within 10m0s: nobody answered"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := runTown(t, townEnv(t, tt.ask), share.Limits{Slots: 10}, grower{Job: "a", SlotsWish: wants(1, 1, 0)})
-			if diff := cmp.Diff([]grew{tt.want}, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
-			}
-		})
-	}
-}
-
-// TestStopWaiting: a pause must not find a rescale that begins minutes later.
-func TestStopWaiting(t *testing.T) {
-	t.Parallel()
-	env := townEnv(t, nil)
-	env.RegisterDelayedCallback(func() {
-		if err := env.SignalWorkflowByID("flink-rescale/dev/b-1", activities.SignalSlotsStop, "paused by ann"); err != nil {
-			t.Error(err)
-		}
-	}, 2*time.Minute)
-	env.RegisterDelayedCallback(func() {
-		v, err := env.QueryWorkflowByID(share.ID("dev"), QuerySlots)
-		var s Slots
-		if err != nil || v.Get(&s) != nil || len(s.Queue) != 0 || len(s.Leases) != 1 {
-			t.Errorf("after the stop: %+v, %v", s, err)
-		}
-	}, 150*time.Second)
-	got := runTown(t, env, share.Limits{Slots: 10}, grower{Job: "a", SlotsWish: wants(0, 8, 0), Takes: 3 * time.Minute}, grower{Job: "b", After: time.Minute, SlotsWish: wants(1, 5, 0)})
-	if diff := cmp.Diff([]grew{{Granted: true}, {At: 2 * time.Minute, Note: "stopped waiting for slots: paused by ann"}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -242,11 +212,11 @@ func TestManyJobsGrow(t *testing.T) {
 	const n = 60
 	var jobs []grower
 	for i := range n {
-		jobs = append(jobs, grower{Job: fmt.Sprintf("j%03d", i), After: time.Duration(i) * time.Second / 2, SlotsWish: wants(1, 2, 0), Within: 5 * time.Hour, Takes: time.Minute, Holds: 1})
+		jobs = append(jobs, grower{Job: fmt.Sprintf("j%03d", i), After: time.Duration(i) * time.Second / 2, SlotsWish: wants(1, 2, 0), Within: 5 * time.Hour, Takes: time.Minute, Kind: core.Undone})
 	}
 	// So many at once that few messages are needed: in skipped time a run is not
 	// continued.
-	got := runTown(t, townEnv(t, nil), share.Limits{Slots: n + 24, Rescales: 12, Lease: 10 * time.Minute}, jobs...)
+	got := runTown(t, townEnv(t), share.Limits{Slots: n + 24, Rescales: 12, Lease: 10 * time.Minute}, jobs...)
 	for i, g := range got {
 		if !g.Granted || (i > 0 && g.At < got[i-1].At) {
 			t.Fatalf("job %d: %+v after %+v", i, g, got[i-1])
@@ -258,7 +228,7 @@ func TestManyJobsGrow(t *testing.T) {
 // them.
 func alone(t *testing.T) (*testsuite.TestWorkflowEnvironment, func(name string, m any)) {
 	t.Helper()
-	env := townEnv(t, nil)
+	env := townEnv(t)
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: share.ID("dev"), TaskQueue: TaskQueue})
 	return env, func(name string, m any) { env.SignalWorkflow(name, m) }
 }
@@ -436,23 +406,5 @@ func TestHoldsAfterARescale(t *testing.T) {
 				t.Errorf("%s: %d and %d, want %d and %d", tt.reason, l, s, tt.larger, tt.lower)
 			}
 		})
-	}
-}
-
-// TestReplaySharing replays histories of ShareSlots that a real server and worker
-// made at the commit that is in their names: one that waits for another, renewals,
-// a lease that ended by itself. They are never edited.
-func TestReplaySharing(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("testdata", "share", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d histories: %v", len(files), err)
-	}
-	for _, file := range files {
-		r := worker.NewWorkflowReplayer()
-		Register(r)
-		if err := r.ReplayWorkflowHistoryFromJSONFile(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), file); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
 	}
 }

@@ -66,6 +66,10 @@ type State struct {
 	// ManagedBy is another workflow that owns the target.
 	ManagedBy string `json:"managedBy,omitempty"`
 
+	// Turn is the job's part in the slots that the jobs of its cluster share, nil
+	// where nothing is shared.
+	Turn *Turn `json:"turn,omitempty"`
+
 	// What operators ordered.
 	Pause    *core.Pause    `json:"pause,omitempty"`
 	Override *core.Override `json:"override,omitempty"`

@@ -67,7 +67,9 @@ type world struct {
 	sized     int
 	// large takes the place of the job's graph.
 	large *core.Topology
-	env   *testsuite.TestWorkflowEnvironment
+	// shared has the job's slots be shared with other jobs.
+	shared bool
+	env    *testsuite.TestWorkflowEnvironment
 
 	// session is the cluster on which jobs are stopped and started.
 	session session
@@ -152,12 +154,12 @@ func (w *world) Decide(_ context.Context, in activities.DecideInput) (activities
 	defer w.mu.Unlock()
 	w.decided++
 	w.inputs = append(w.inputs, in)
-	d := w.decision(in)
+	d, slots := w.turn(in.Context, w.decision(in))
 	interval := w.interval
 	if interval == 0 {
 		interval = time.Minute
 	}
-	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute, NoUndo: w.noUndo, StateSize: w.stateSize}
+	out := activities.Decided{Decision: d, Health: core.HealthOf(in.Context, d), Interval: interval, VerifyTimeout: 5 * time.Minute, Backoff: 5 * time.Minute, NoUndo: w.noUndo, StateSize: w.stateSize, Slots: slots}
 	if w.noBackoff {
 		out.Backoff = 0
 	}
@@ -232,6 +234,27 @@ func (w *world) asking(d core.Decision, c core.Consent) core.Decision {
 	d.Vertices = slices.Clone(d.Vertices)
 	d.Vertices[0].To = d.Vertices[0].From
 	return d
+}
+
+// turn has a change wait for slots, by the rule of the real strategy.
+func (w *world) turn(c core.JobContext, d core.Decision) (core.Decision, *activities.SlotsWish) {
+	if !w.shared {
+		return d, nil
+	}
+	t := c.Turn
+	if t == nil {
+		t = &core.Turn{}
+	}
+	slots := &activities.SlotsWish{Held: w.size}
+	if d.Verdict != core.Change {
+		return d, slots
+	}
+	v := &d.Vertices[0]
+	slots.Slots = v.To - w.size
+	if v.To > max(w.size, t.Granted) {
+		d.Verdict, d.Reason, d.Note, d.Needs, v.To = core.Hold, core.ReasonSlotsShared, t.Standing, v.To, w.size
+	}
+	return d, slots
 }
 
 func (w *world) Preflight(_ context.Context, in activities.RescaleInput) (activities.Preflight, error) {

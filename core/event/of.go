@@ -74,7 +74,7 @@ func (m *maker) report() {
 // nothing against the change itself; with the option that does it.
 func forbidding(r core.Reason) (option string, ok bool) {
 	switch r {
-	case core.ReasonPaused:
+	case core.ReasonPaused, core.ReasonSlotsShared:
 		return "", true
 	case core.ReasonApproval:
 		return policy.Prefix + "approval.for", true

@@ -52,7 +52,7 @@ func (s *State) Grants(now time.Time) []Lease {
 		}
 		i, _ := s.waiting(p.Job)
 		r := s.Queue[i]
-		l := Lease{Job: r.Job, DecisionID: r.DecisionID, ReplyTo: r.ReplyTo, Held: r.Held, Slots: r.Slots, Since: now, Until: now.Add(s.Limits.lease())}
+		l := Lease{Job: r.Job, DecisionID: r.DecisionID, ReplyTo: r.ReplyTo, Held: r.Held, Slots: r.Slots, Since: now, Asked: r.Since, Until: now.Add(s.Limits.lease())}
 		s.dropRequest(r.Job)
 		at, _ := s.lease(r.Job)
 		s.Leases = slices.Insert(s.Leases, at, l)

@@ -45,6 +45,13 @@ func renews(after time.Duration, job string, held int) step {
 	return step{after, func(s *State, now time.Time) { s.Renew(Lease{Job: job, DecisionID: job + "-1", Held: held}, now) }}
 }
 
+// keeps renews a lease as whoever has it does: with all that it may take.
+func keeps(after time.Duration, job string, held, slots int) step {
+	return step{after, func(s *State, now time.Time) {
+		s.Renew(Lease{Job: job, DecisionID: job + "-1", Held: held, Slots: slots}, now)
+	}}
+}
+
 func limits(after time.Duration, l Limits) step {
 	return step{after, func(s *State, _ time.Time) { s.SetLimits(l) }}
 }
@@ -113,7 +120,7 @@ func TestWhoGrowsAndWhoWaits(t *testing.T) {
 		"killed after it wrote": {"it counts with what it last said", ten,
 			[]step{asks(0, ask("a", 2, 8, 0)), grants(0), renews(m, "a", 10), asks(10*m, ask("b", 0, 5, 0)), grants(11 * m)}, seen{"", "b:no-slots", 10}},
 		"renewed": {"a lease that is renewed goes on", ten,
-			[]step{asks(0, ask("a", 2, 8, 0)), grants(0), renews(9*m, "a", 2), asks(10*m, ask("b", 0, 5, 0)), grants(11 * m)}, seen{"a", "b:no-slots", 10}},
+			[]step{asks(0, ask("a", 2, 8, 0)), grants(0), keeps(9*m, "a", 2, 8), asks(10*m, ask("b", 0, 5, 0)), grants(11 * m)}, seen{"a", "b:no-slots", 10}},
 		"forgotten": {"a lease that nobody knows any more is taken up again, even above the limit", ten,
 			[]step{releases(0, "b", 8), renews(0, "a", 6)}, seen{"a", "", 14}},
 		"nobody asks again": {"a request is not kept for ever", ten,
@@ -168,6 +175,55 @@ func TestOneEffectPerDecision(t *testing.T) {
 	}
 	if diff := cmp.Diff(seen{Used: 3}, look(&s, at(6*time.Second))); diff != "" {
 		t.Errorf("in the end (-want +got):\n%s", diff)
+	}
+}
+
+// TestDecidedAnew: a job that waits, or that was given slots and did not begin,
+// keeps its place when it decides anew; one that grows is left alone.
+func TestDecidedAnew(t *testing.T) {
+	t.Parallel()
+	const m = time.Minute
+	again := func(held, slots int) Request { return Request{Job: "a", DecisionID: "a-2", Held: held, Slots: slots} }
+	begin := func() State {
+		s := State{Limits: Limits{Slots: 10, Lease: 10 * m}}
+		s.Request(ask("a", 2, 3, 0), start())
+		s.Grants(start())
+		s.Request(ask("b", 1, 4, 0), at(m))
+		s.Grants(at(m)) // a has 3 more, b 4: all is taken
+		s.Request(ask("c", 0, 1, 0), at(2*m))
+		return s
+	}
+	for name, tt := range map[string]struct {
+		reason string
+		do     func(s *State) Answer
+		answer Answer
+		want   seen
+	}{
+		"it needs more":          {"in its old place, before those who came later", func(s *State) Answer { return s.Request(again(2, 4), at(3*m)) }, Queued, seen{"b", "a:no-slots c:next", 7}},
+		"it needs less":          {"it is given that at once, and the rest to others", func(s *State) Answer { return s.Request(again(2, 2), at(3*m)) }, Queued, seen{"b", "a:next c:next", 7}},
+		"it could not be judged": {"its place is kept, what it was given is free", func(s *State) Answer { s.Release("a", "a-1", 2, true, at(3*m)); return "" }, "", seen{"b", "a:away c:next", 7}},
+		"it grows": {"a rescale that has the lease is not disturbed", func(s *State) Answer {
+			s.Renew(Lease{Job: "a", DecisionID: "a-1", Held: 2, Slots: 3}, at(3*m))
+			return s.Request(again(2, 4), at(3*m))
+		}, Growing, seen{"a b", "c:no-slots", 10}},
+		"it grows by less": {"what it leaves is for others", func(s *State) Answer {
+			s.Renew(Lease{Job: "a", DecisionID: "a-1", Held: 2, Slots: 2}, at(3*m))
+			return ""
+		}, "", seen{"a b", "c:next", 9}},
+		"its job is gone": {"a rescale goes on without whoever began it", func(s *State) Answer {
+			s.Renew(Lease{Job: "a", DecisionID: "a-1", Held: 2, Slots: 3}, at(3*m))
+			s.Lost("a", "a-1")
+			return ""
+		}, "", seen{"a b", "c:no-slots", 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin()
+			answer := tt.do(&s)
+			if diff := cmp.Diff(tt.want, look(&s, at(3*m))); diff != "" || answer != tt.answer {
+				t.Errorf("%s: %s (-want +got):\n%s", tt.reason, answer, diff)
+			}
+		})
 	}
 }
 

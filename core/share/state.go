@@ -97,6 +97,10 @@ type Lease struct {
 	Held  int       `json:"held"`
 	Slots int       `json:"slots"`
 	Since time.Time `json:"since"`
+	// Asked is since when the job had waited for it, zero for one that did not.
+	Asked time.Time `json:"asked,omitzero"`
+	// InUse is true once it was renewed: a rescale has it, not only the job.
+	InUse bool `json:"inUse,omitempty"`
 	// Until is when it ends unless it is renewed.
 	Until time.Time `json:"until"`
 }

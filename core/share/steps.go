@@ -18,12 +18,15 @@ const (
 	Over Answer = "over"
 	// Full: too many wait already; ask again later.
 	Full Answer = "full"
+	// Growing: a rescale of the job has a lease of another decision; ask again
+	// when that has ended.
+	Growing Answer = "growing"
 )
 
 // Request puts a job into the queue. A job has one request: a new decision takes
-// the place of the one before and keeps the time since when the job waits. A
-// lease of an earlier decision ends: a job grows once at a time, so that one has
-// nobody any more.
+// the place of the one before and keeps the time since when the job waits. So it
+// does with a lease that no rescale uses yet: the job decided anew before it
+// could begin.
 func (s *State) Request(r Request, now time.Time) Answer {
 	r.Held, r.Slots, r.Priority = max(r.Held, 0), max(r.Slots, 0), min(max(r.Priority, MinPriority), MaxPriority)
 	r.Since, r.Seen, r.Away = now, now, false
@@ -34,6 +37,12 @@ func (s *State) Request(r Request, now time.Time) Answer {
 		s.Leases[i].Until, s.Leases[i].ReplyTo = now.Add(s.Limits.lease()), r.ReplyTo
 		return Granted
 	}
+	if i, ok := s.lease(r.Job); ok {
+		if s.Leases[i].InUse {
+			return Growing
+		}
+		s.requeue(i, now)
+	}
 	i, waits := s.waiting(r.Job)
 	if !waits && len(s.Queue)+len(s.Leases) >= MaxRequests {
 		return Full
@@ -42,14 +51,29 @@ func (s *State) Request(r Request, now time.Time) Answer {
 		r.Since = s.Queue[i].Since
 		s.dropRequest(r.Job)
 	}
-	s.dropLease(r.Job)
 	s.report(r.Job, r.Held, now)
-	at, _ := slices.BinarySearchFunc(s.Queue, r, before)
-	s.Queue = slices.Insert(s.Queue, at, r)
+	s.enqueue(r)
 	return Queued
 }
 
-// Renew keeps a lease, and notes what the job holds now. One that is not known
+func (s *State) enqueue(r Request) {
+	at, _ := slices.BinarySearchFunc(s.Queue, r, before)
+	s.Queue = slices.Insert(s.Queue, at, r)
+}
+
+// requeue makes a lease a request again, in the place that it had.
+func (s *State) requeue(i int, now time.Time) {
+	l := s.Leases[i]
+	s.dropLease(l.Job)
+	r := Request{Job: l.Job, DecisionID: l.DecisionID, ReplyTo: l.ReplyTo, Held: l.Held, Slots: l.Slots, Since: l.Asked, Seen: now}
+	if r.Since.IsZero() {
+		r.Since = now
+	}
+	s.enqueue(r)
+}
+
+// Renew keeps a lease that a rescale uses, and notes what the job holds now. Who
+// needs less than was given leaves the rest to others. A lease that is not known
 // is taken up again, above the limit too: the job does grow, whatever was
 // forgotten. A request counts as asked again.
 func (s *State) Renew(l Lease, now time.Time) {
@@ -66,9 +90,11 @@ func (s *State) Renew(l Lease, now time.Time) {
 	i, ok := s.lease(l.Job)
 	switch {
 	case ok && s.Leases[i].DecisionID == l.DecisionID:
-		s.Leases[i].Until = now.Add(s.Limits.lease())
+		k := &s.Leases[i]
+		k.Until, k.InUse = now.Add(s.Limits.lease()), true
+		k.Slots = min(k.Slots, max(l.Held+l.Slots-k.Held, 0))
 	case !ok && len(s.Queue)+len(s.Leases) < MaxRequests:
-		l.Since, l.Until = now, now.Add(s.Limits.lease())
+		l.Since, l.Until, l.InUse = now, now.Add(s.Limits.lease()), true
 		s.Leases = slices.Insert(s.Leases, i, l)
 	default:
 		return
@@ -77,9 +103,12 @@ func (s *State) Renew(l Lease, now time.Time) {
 }
 
 // Release ends a lease or a request, and notes what the job holds then. It is
-// also how a job that got smaller says so. again keeps the place in the queue
-// for a while: the job will ask anew.
+// also how a job says what it holds. again keeps the place in the queue for a
+// while: the job will ask anew.
 func (s *State) Release(job, decision string, held int, again bool, now time.Time) {
+	if i, ok := s.lease(job); ok && again && s.Leases[i].DecisionID == decision && !s.Leases[i].InUse {
+		s.requeue(i, now)
+	}
 	if i, ok := s.waiting(job); ok && s.Queue[i].DecisionID == decision {
 		if again {
 			s.Queue[i].Away, s.Queue[i].Seen = true, now
@@ -97,13 +126,14 @@ func (s *State) Release(job, decision string, held int, again bool, now time.Tim
 }
 
 // Lost ends a lease or a request whose owner cannot be reached, and says whether
-// there was one. What the job holds is not known better by it.
+// there was one. What the job holds is not known better by it. A rescale that
+// has the lease needs nobody who is told.
 func (s *State) Lost(job, decision string) bool {
 	if i, ok := s.waiting(job); ok && s.Queue[i].DecisionID == decision {
 		s.dropRequest(job)
 		return true
 	}
-	if i, ok := s.lease(job); ok && s.Leases[i].DecisionID == decision {
+	if i, ok := s.lease(job); ok && s.Leases[i].DecisionID == decision && !s.Leases[i].InUse {
 		s.dropLease(job)
 		return true
 	}

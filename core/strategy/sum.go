@@ -219,6 +219,7 @@ func (c *cycle) veto() {
 		}
 		c.forbid(core.ReasonBackoff, note+"; would do: "+would)
 	case c.approval():
+	case c.turn():
 	}
 }
 

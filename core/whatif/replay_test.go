@@ -138,7 +138,7 @@ func TestAFaultIsAHoldAndTheGraphStays(t *testing.T) {
 // looks, or something that only a workflow has.
 func TestEveryFactIsCarried(t *testing.T) {
 	t.Parallel()
-	ofWorkflows := []string{"Pause", "Override", "Consent", "AskedAt", "RescaleOpen", "RetryAfter", "LastOutcome", "ManagedBy", "Extras"}
+	ofWorkflows := []string{"Pause", "Override", "Consent", "AskedAt", "RescaleOpen", "RetryAfter", "LastOutcome", "ManagedBy", "Extras", "Turn"}
 	r := NewReplay(core.JobKey{Cluster: "dev", Job: "orders"}, layers(short()))
 	o := firstLook(0, 800, 200)
 	o.Config, o.ConfigDigest = map[string]string{"taskmanager.numberOfTaskSlots": "4"}, "c"
