@@ -18,7 +18,7 @@ func TestSlotsHeld(t *testing.T) {
 		want   int
 	}{
 		"unknown":    {"each slot sharing group takes as many as its largest vertex", nil, 7},
-		"not read":   {"what was asked before says nothing now", append(asks(core.Bounds{ID: "b", Lower: 1, Upper: 9}), core.Sample{}), 7},
+		"not read":   {"a look that did not ask says nothing of it", []core.Sample{{Wanted: core.Requirements{{ID: "b", Lower: 1, Upper: 9}}}}, 7},
 		"as it runs": {"what runs is asked for", asks(), 7},
 		"more":       {"Flink goes there by itself", asks(core.Bounds{ID: "a", Lower: 1, Upper: 5}), 9},
 		"less":       {"what runs counts until it is gone", asks(core.Bounds{ID: "c", Lower: 1, Upper: 1}), 7},

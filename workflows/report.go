@@ -284,7 +284,7 @@ func (s *State) orders() []string {
 		out = append(out, fmt.Sprintf("- **rejected** `%s`%s%s, %s: %s", a.Proposal.ID, by(a.By), because(a.Reason), span(a.At, a.Until), plain(s.proposalText(a.Proposal))))
 	}
 	if t := s.Turn; t != nil && t.Asked != nil {
-		out = append(out, fmt.Sprintf("- **waits for %d slots**: %s", t.Asked.Slots, plain(t.Asked.standing())))
+		out = append(out, fmt.Sprintf("- **waits for %d slots**: %s", t.Asked.Slots, plain(t.Asked.Standing())))
 	}
 	for i, k := range s.Set {
 		if i == maxTold {

@@ -22,7 +22,7 @@ const (
 	askAgain = 30 * time.Second
 	// tellEvery is how often a job says what it holds although nothing changed: it
 	// is forgotten after share.KeepFor.
-	tellEvery = share.KeepFor / 4
+	tellEvery = time.Hour
 )
 
 // Turn is a job's part in the slots that the jobs of its cluster share.
@@ -78,9 +78,11 @@ func (a *SlotsAsked) due(w activities.SlotsWish, now time.Time) bool {
 	return a == nil || a.Away || a.SlotsWish != w || !now.Before(a.AgainAt)
 }
 
-// standing says for people where it waits, and why.
-func (a *SlotsAsked) standing() string {
+// Standing says for people where it waits, and why.
+func (a *SlotsAsked) Standing() string {
 	switch {
+	case a.Away:
+		return "does not wait at present; its place is kept for a while"
 	case a.Trouble != "":
 		return a.Trouble
 	case a.Place != nil:
@@ -96,7 +98,7 @@ func (s *State) turn(now time.Time) *core.Turn {
 	if s.Turn == nil || s.Turn.Asked == nil || s.Turn.Asked.Away {
 		return nil
 	}
-	return &core.Turn{Granted: s.Turn.Asked.granted(now), Standing: s.Turn.Asked.standing()}
+	return &core.Turn{Granted: s.Turn.Asked.granted(now), Standing: s.Turn.Asked.Standing()}
 }
 
 // shares is the version of all of this, asked where it is taken alone: without a
@@ -295,5 +297,5 @@ func (s *State) turnLines() []string {
 	if s.Turn == nil || s.Turn.Asked == nil {
 		return nil
 	}
-	return []string{"", fmt.Sprintf("waits for %d slots: %s", s.Turn.Asked.Slots, s.Turn.Asked.standing())}
+	return []string{"", fmt.Sprintf("waits for %d slots: %s", s.Turn.Asked.Slots, s.Turn.Asked.Standing())}
 }

@@ -333,7 +333,8 @@ func TestWaitingIsShown(t *testing.T) {
 	c := newTown(t, 8)
 	c.want = 5
 	const place = "place 1 of 1 since 2026-11-29 12:00:00Z (no-slots), asks for 3 slots, 0 of 10 are free"
-	c.minute(2, func() {
+	// By then it was asked again: it waits since the first time.
+	c.minute(5, func() {
 		s := c.job()
 		if s.State != workflows.Watching || s.Reason != core.ReasonSlotsShared || !strings.Contains(s.Note, place) {
 			t.Errorf("status: %s, %s: %s", s.State, s.Reason, s.Note)
@@ -350,7 +351,7 @@ func TestWaitingIsShown(t *testing.T) {
 			t.Errorf("history: %+v", h.Decisions)
 		}
 	})
-	c.play(3)
+	c.play(6)
 }
 
 // TestALeaseThatHasEnded before the write is none: others may have the slots.

@@ -190,7 +190,7 @@ func tuningRows() []row {
 func rescaleRows() []row {
 	priority := row{
 		name: "share.priority", typ: "int", def: "0", rng: "-10 to 10", ours: true,
-		meaning: "which job grows first where the worker's configuration limits what the jobs of a cluster share: a point counts as a minute of waiting, so that no job waits for ever; without effect as long as rescales do not ask for slots",
+		meaning: "which job grows first where the worker's configuration limits what the jobs of a cluster share: a point counts as a minute of waiting, so that no job waits for ever",
 	}
 	priority.set = within(priority.rng, parseInt, func(d *draft, v int) { d.SharePriority = v }, -10, 10)
 	return []row{

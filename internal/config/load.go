@@ -112,7 +112,7 @@ func Load(s Source) (cfg Config, notes []string, err error) {
 		slices.SortStableFunc(d.problems, func(a, b core.Problem) int { return strings.Compare(a.Path, b.Path) })
 		return Config{}, nil, &Error{File: path, Problems: d.problems}
 	}
-	return cfg, append(misspelt(env), unused(cfg)...), nil
+	return cfg, misspelt(env), nil
 }
 
 // above lays the environment and the flags over the file.
@@ -189,17 +189,6 @@ func misspelt(env map[string]string) []string {
 		}
 	}
 	slices.Sort(notes)
-	return notes
-}
-
-// unused tells of what can be said but has no effect yet.
-func unused(cfg Config) []string {
-	var notes []string
-	for _, c := range cfg.Clusters {
-		if c.Share.On() {
-			notes = append(notes, fmt.Sprintf("clusters.%s.share has no effect yet: rescales do not ask for slots so far", c.Name))
-		}
-	}
 	return notes
 }
 

@@ -30,12 +30,3 @@ func TestShare(t *testing.T) {
 		})
 	}
 }
-
-// TestShareIsNotInForce: nobody should believe that jobs take turns already.
-func TestShareIsNotInForce(t *testing.T) {
-	t.Parallel()
-	_, notes, err := Load(Source{File: write(t, `clusters: {dev: {flink: {url: "http://127.0.0.1:8081"}, share: {slots: 40}}}`)})
-	if want := []string{"clusters.dev.share has no effect yet: rescales do not ask for slots so far"}; err != nil || !cmp.Equal(want, notes) {
-		t.Errorf("notes %q, %v; want %q", notes, err, want)
-	}
-}

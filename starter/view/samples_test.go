@@ -3,7 +3,9 @@ package view
 import (
 	"time"
 
+	"flinkscaler/activities"
 	"flinkscaler/core"
+	"flinkscaler/core/share"
 	"flinkscaler/workflows"
 )
 
@@ -83,6 +85,18 @@ func awaiting() workflows.Status {
 	s.Proposal = &open
 	s.Rejections = []core.Answered{{Proposal: change("30-1796039280", 6), By: "bob", Reason: "not now", At: before(20 * time.Minute), Until: after(40 * time.Minute)}}
 	s.Set = []workflows.SetKey{{Key: "job.autoscaler.approval.for", Value: "ALL", By: "\x1b[2Jeve", Since: before(time.Hour)}}
+	return s
+}
+
+// queued is a job that waits for slots that jobs share.
+func queued() workflows.Status {
+	s := watching()
+	s.Reason, s.Vertices[1].Wanted, s.Vertices[1].Why = core.ReasonSlotsShared, 6, core.ReasonSlotsShared
+	s.Note = "needs 2 slots besides its 4 of those that the jobs of the cluster share: asked for since 2026-11-30 07:55:00Z, no answer yet; would do: Enrich -> Filter 4 -> 6"
+	s.Slots = &workflows.SlotsAsked{
+		DecisionID: s.LastDecision, SlotsWish: activities.SlotsWish{Held: 4, Slots: 2}, Since: before(5 * time.Minute),
+		Place: &share.Place{Place: 2, Of: 5, Why: share.WhyRescales, Note: "2 jobs grow, the limit is 2 at once"},
+	}
 	return s
 }
 

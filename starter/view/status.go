@@ -191,6 +191,9 @@ func (f Frame) orders(s workflows.Status) []string {
 		out = append(out, "override "+overrideSizes(o, s)+who(o.By, o.Reason)+f.span(o.Since, o.Until))
 	}
 	out = append(out, f.proposals(s)...)
+	if a := s.Slots; a != nil {
+		out = append(out, fmt.Sprintf("waits for %d slots: %s", a.SlotsWish.Slots, Clean(a.Standing())))
+	}
 	for _, k := range s.Set {
 		out = append(out, fmt.Sprintf("policy %s = %s, set", k.Key, k.Value)+who(k.By, k.Reason)+f.span(k.Since, k.Until))
 	}

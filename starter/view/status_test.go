@@ -19,6 +19,7 @@ func TestFrame(t *testing.T) {
 	}{
 		"watching":  {reason: "all is well: state and reason first, then the whole job, then each vertex from source to sink", status: watching()},
 		"rescaling": {reason: "a rescale under way shows from and to; the last one that came to less than wanted says so", status: rescaling()},
+		"queued":    {reason: "a job that waits for slots says its place, and why", status: queued()},
 		"ordered":   {reason: "orders in force are shown with who, why and how long, and so is a refused signal; what is wanted but not done is named", status: ordered()},
 		"awaiting":  {reason: "what waits for a yes is shown with its id and its deadline, and what was answered with who and how long", status: awaiting()},
 		"blocked":   {reason: "numbers that are stale or incomplete are named so and are never zero; the reference's advice is shown", status: blocked()},
