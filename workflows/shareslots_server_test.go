@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"flinkscaler/activities"
 	"flinkscaler/core/share"
@@ -55,6 +57,7 @@ func sharedServer(t *testing.T, l share.Limits) client.Client {
 	w := worker.New(c, TaskQueue, worker.Options{})
 	Register(w)
 	w.RegisterWorkflow(growJob)
+	w.RegisterWorkflow(hearGrants)
 	acts.Register(w)
 	must(t, w.Start())
 	t.Cleanup(w.Stop)
@@ -183,6 +186,132 @@ func TestNoSlotSignalIsLost(t *testing.T) {
 	s := awaitSharing(t, c, "all came in", func(s Slots) bool { return s.Messages == sent })
 	if s.Runs < 2 || len(s.Jobs) != jobs || s.Used != jobs*rounds || len(s.Rejected) != maxRejected {
 		t.Errorf("%d runs, %d jobs with %d slots, %d rejected", s.Runs, len(s.Jobs), s.Used, len(s.Rejected))
+	}
+	replay(t, c)
+}
+
+// given is a job that was given slots.
+type given struct {
+	Job string
+	At  time.Time
+}
+
+// hearGrants is told for so many jobs. From "go" on each of them is through as soon
+// as it was given slots.
+func hearGrants(ctx workflow.Context, most int) ([]given, error) {
+	var out []given
+	granted, begin := workflow.GetSignalChannel(ctx, activities.SignalSlotsGranted), workflow.GetSignalChannel(ctx, "go")
+	open, left := false, most
+	through := func(job string) {
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			tellSharing(ctx, activities.SignalSlotsRelease, activities.SlotsMessage{Cluster: "dev", Job: job, DecisionID: job + "-1", Held: 1})
+			left--
+		})
+	}
+	for len(out) < most || !open {
+		sel := workflow.NewSelector(ctx)
+		sel.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) {
+			var a activities.SlotsAnswer
+			c.Receive(ctx, &a)
+			out = append(out, given{a.Job, workflow.Now(ctx)})
+			if open {
+				through(a.Job)
+			}
+		})
+		sel.AddReceive(begin, func(c workflow.ReceiveChannel, _ bool) {
+			c.Receive(ctx, nil)
+			open = true
+			for _, g := range out {
+				through(g.Job)
+			}
+		})
+		sel.Select(ctx)
+	}
+	return out, workflow.Await(ctx, func() bool { return left == 0 })
+}
+
+// TestFiveHundredWantToGrow at once: all are served, once, within the limits. One
+// of a higher priority goes first, and while the limit is too small nobody grows.
+func TestFiveHundredWantToGrow(t *testing.T) {
+	t.Parallel()
+	c := sharedServer(t, share.Limits{Slots: 1})
+	const jobs, first, late = share.MaxRequests - 1, 20, "j499"
+	wide := share.Limits{Slots: jobs + 41, Rescales: first, Lease: 10 * time.Minute}
+	narrow := share.Limits{Slots: 100, Rescales: first, Lease: 10 * time.Minute}
+	const hearers = 25
+	var told []client.WorkflowRun
+	for k := range hearers {
+		run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: fmt.Sprintf("told-%d", k), TaskQueue: TaskQueue}, hearGrants, (jobs+1)/hearers)
+		must(t, err)
+		told = append(told, run)
+	}
+	ask := func(i, priority int, l share.Limits) error {
+		job := fmt.Sprintf("j%03d", i)
+		return activities.Temporal{Client: c}.TellSlots(t.Context(), TaskQueue, activities.SignalSlotsRequest, activities.SlotsMessage{
+			Cluster: "dev", Job: job, DecisionID: job + "-1", ReplyTo: told[i%hearers].GetID(), Held: 1, Slots: 2, Priority: priority, Limits: &l,
+		})
+	}
+	const senders = 10
+	errs := make(chan error, senders)
+	for k := range senders {
+		go func() {
+			for i := k; i < jobs; i += senders {
+				if err := ask(i, 0, wide); err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range senders {
+		must(t, <-errs)
+	}
+	// Each has one slot; those that wait said so.
+	s := awaitSharing(t, c, "all wait", func(s Slots) bool { return s.Messages == jobs && len(s.Leases) == first && len(s.Queue) == jobs-first })
+	if want := jobs + 2*first; s.Used != want || s.Used > wide.Slots {
+		t.Errorf("%d slots in use, want %d", s.Used, want)
+	}
+	must(t, ask(jobs, share.MaxPriority, wide))
+	s = awaitSharing(t, c, "the last to come waits", func(s Slots) bool { return len(s.Queue) == jobs+1-first })
+	if s.Queue[0].Job != late || s.Queue[0].Why != share.WhyRescales {
+		t.Errorf("first is %+v", s.Queue[0])
+	}
+	must(t, ask(jobs, share.MaxPriority, narrow))
+	awaitSharing(t, c, "the smaller limit", func(s Slots) bool { return s.Limits.Slots == narrow.Slots && len(s.Leases) == first })
+	for _, run := range told {
+		must(t, c.SignalWorkflow(t.Context(), run.GetID(), "", "go", nil))
+	}
+	s = awaitSharing(t, c, "those that grew are through, nobody else grows", func(s Slots) bool { return len(s.Leases) == 0 })
+	if s.Granted != first || len(s.Queue) != jobs+1-first || s.Queue[0].Why != share.WhySlots || s.Used != jobs+1 {
+		t.Errorf("under the smaller limit: %d granted, %d wait, the first for %s, %d slots in use", s.Granted, len(s.Queue), s.Queue[0].Why, s.Used)
+	}
+	// Room for one, and then for twenty again.
+	must(t, ask(jobs, share.MaxPriority, share.Limits{Slots: jobs + 3, Rescales: first, Lease: 10 * time.Minute}))
+	awaitSharing(t, c, "one grows", func(s Slots) bool { return s.Granted > first })
+	must(t, ask(jobs, share.MaxPriority, wide))
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	var order []given
+	for _, run := range told {
+		var part []given
+		must(t, run.Get(ctx, &part))
+		order = append(order, part...)
+	}
+	slices.SortFunc(order, func(a, b given) int { return a.At.Compare(b.At) })
+	seen := map[string]bool{}
+	for _, g := range order {
+		seen[g.Job] = true
+	}
+	if order[first].Job != late {
+		t.Errorf("after the smaller limit the first to grow is %s", order[first].Job)
+	}
+	if len(seen) != jobs+1 {
+		t.Errorf("%d of %d were served", len(seen), jobs+1)
+	}
+	s = awaitSharing(t, c, "all are through", func(s Slots) bool { return len(s.Leases)+len(s.Queue) == 0 })
+	if s.Granted != jobs+1 || s.Used != jobs+1 {
+		t.Errorf("%d granted, %d slots in use", s.Granted, s.Used)
 	}
 	replay(t, c)
 }
