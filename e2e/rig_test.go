@@ -37,6 +37,8 @@ type rigOptions struct {
 	cyclesPerRun int
 	// redeploy is that section of the cluster, nil for none.
 	redeploy map[string]any
+	// share is what jobs have together, nil for no limit.
+	share map[string]any
 }
 
 // newRig starts everything for a Flink cluster at the given address.
@@ -47,10 +49,14 @@ func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	if o.redeploy != nil {
 		section["redeploy"] = o.redeploy
 	}
+	cluster := map[string]any{"flink": section}
+	if o.share != nil {
+		cluster["share"] = o.share
+	}
 	var err error
 	r.Stack, err = stack.Start(t.Context(), stack.Options{
 		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes, CyclesPerRun: o.cyclesPerRun,
-		Clusters: map[string]any{"dev": map[string]any{"flink": section}},
+		Clusters: map[string]any{"dev": cluster},
 	})
 	must(t, err)
 	t.Cleanup(func() {
