@@ -233,7 +233,7 @@ func TestAwaitStop(t *testing.T) {
 			if n == 1 {
 				return done, nil
 			}
-			return core.StopResult{}, unreachable
+			return unknown, nil
 		}, func(n int) ([]core.JobRef, error) {
 			if n < 10 {
 				return nil, unreachable
@@ -379,8 +379,12 @@ func TestMakeWay(t *testing.T) {
 				p := newPlatform()
 				p.health = tt.health
 				d := &deployer{platform: p, jobs: tt.jobs, checked: tt.checked}
+				began := time.Now()
 				got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Unwell: tt.unwell, Restored: "sp"})
 				got.Note = ""
+				if took := time.Since(began); name == "never was" && took < 10*time.Second {
+					t.Errorf("a job that was not listed for %s was taken for gone", took)
+				}
 				if err != nil || got != tt.want || len(d.cancelled) != tt.cancelled {
 					t.Errorf("%s: %+v, %v, cancelled %v, want %+v", tt.reason, got, err, d.cancelled, tt.want)
 				}
@@ -402,6 +406,9 @@ func TestVerifyASubmittedJob(t *testing.T) {
 		why      core.Reason
 		undo     bool
 	}{
+		"not told yet": {"where it came from is not known: no success, and nothing that is ended", "", 4, func(p *platform) {
+			p.status.RunningSince = start.Add(-5 * time.Second)
+		}, core.Failed, core.ReasonSavepoint, false},
 		"well":             {"Flink writes the path in its own way", "file:/sp/x", 4, nil, core.Applied, "", false},
 		"restarted since":  {"from a checkpoint of its own, which came from there", "file:/cp/job-1/chk-2", 4, nil, core.Applied, "", false},
 		"from nothing":     {"a job without its state must not go on", "", 4, nil, core.Failed, core.ReasonSavepoint, true},
@@ -428,9 +435,15 @@ func TestVerifyASubmittedJob(t *testing.T) {
 				if tt.change != nil {
 					tt.change(p)
 				}
+				began := time.Now()
 				got, err := redeploying[activities.Verified](t, p, nil, activities.NameVerify, activities.VerifyInput{
 					Key: key(), Target: target(), Job: p.job, Wanted: sizes(1, 4), Before: sizes(1, 2), Since: start.Add(-time.Minute), Restored: sp, Deadline: time.Now().Add(time.Minute),
 				})
+				if took := time.Since(began); took < 50*time.Second && name == "not told yet" {
+					t.Errorf("%s: it was not waited for, only %s", tt.reason, took)
+				} else if took > 30*time.Second && name != "starting" && name != "not told yet" {
+					t.Errorf("%s: nothing was to be waited for, for %s", tt.reason, took)
+				}
 				if err != nil || got.Kind != tt.want || got.Reason != tt.why || (got.Undo != "") != tt.undo {
 					t.Errorf("%s: %+v, %v, want %s (%s)", tt.reason, got, err, tt.want, tt.why)
 				}

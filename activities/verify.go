@@ -305,6 +305,8 @@ func (w *watch) verdict() Verified {
 		w.unwell(&v, w.looping(), fmt.Sprintf("%d failures and %d restarts since the change%s", w.failures(), max(0, len(w.seen.Restarts)-1), w.words()))
 	case w.strange():
 		w.unwell(&v, core.ReasonSavepoint, fmt.Sprintf("the job runs, but was restored from %q and not from the savepoint", w.health.RestoredPath))
+	case w.runs() && !w.seen.Restored:
+		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonSavepoint, "the job runs, but Flink did not tell from where it was restored"
 	case !w.status.AllTasksRunning():
 		w.unwell(&v, core.ReasonTasksNotRunning, fmt.Sprintf("at the deadline the job is %s and not all tasks run%s", w.status.State, w.words()))
 	case w.reached() && !w.calm():

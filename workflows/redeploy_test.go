@@ -252,6 +252,20 @@ func TestARedeployAtEachFailure(t *testing.T) {
 				return activities.Submitted{Refused: core.ReasonRefused, Note: "no uploaded jar"}, nil
 			}
 		}, core.Failed, core.ReasonLeftStopped, "flink run -d -s file:/sp/1 -Dpipeline.jobvertex-parallelism-overrides=" + vertexID + ":2 ", 0, 12, core.Failed},
+		"failed after a checkpoint": {"from that one, which is newer", func(s *session) {
+			s.verify = first(activities.Verified{Kind: core.Failed, Reason: core.ReasonJobNotRunning, Note: "the job ended as FAILED"})
+			s.makeWay = func(in activities.MakeWayInput) (activities.Way, error) {
+				delete(s.live, in.Job.ID)
+				s.ended[in.Job.ID] = true
+				return activities.Way{Clear: true, Ended: true, From: "file:/cp/chk-3"}, nil
+			}
+			s.submit = func(n int, in activities.SubmitInput) (activities.Submitted, error) {
+				if want := []string{"file:/sp/1", "file:/cp/chk-3"}[n-1]; in.Savepoint != want {
+					return activities.Submitted{}, temporal.NewNonRetryableApplicationError("restored from "+in.Savepoint, "Test", nil)
+				}
+				return activities.Submitted{}, nil
+			}
+		}, core.Undone, core.ReasonJobNotRunning, "undone", 2, 2, core.Applied},
 		"at another size": {"it runs: what the program gave it is told", func(s *session) {
 			s.verify = first(activities.Verified{Kind: core.Partial, Reason: core.ReasonNotReached, Note: "the program did not take the sizes", Got: sized(2)})
 		}, core.Partial, core.ReasonNotReached, "did not take", 4, 1, ""},
@@ -283,6 +297,9 @@ func TestARedeployAtEachFailure(t *testing.T) {
 			o := saga(t, w)
 			if o.Kind != tt.kind || o.Reason != tt.why || !strings.Contains(o.Note, tt.note) {
 				t.Errorf("%s: %s (%s) %q, want %s (%s) %q", tt.reason, o.Kind, o.Reason, o.Note, tt.kind, tt.why, tt.note)
+			}
+			if o.WrittenAt.IsZero() {
+				t.Errorf("%s: the outcome says that nothing was asked of Flink", tt.reason)
 			}
 			if n := len(w.session.submitted); n != tt.submits {
 				t.Errorf("%s: submitted %d times, want %d", tt.reason, n, tt.submits)

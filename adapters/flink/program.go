@@ -112,6 +112,22 @@ func placeholders(args []string) []string {
 	return keys
 }
 
+// unspeakable are the arguments that an error must not repeat, as a program does
+// that does not like one: any may be a secret, but for the names of options.
+func unspeakable(args []string) []string {
+	const least = 5 // shorter ones are numbers and flags, and parts of other words
+	var out []string
+	for _, a := range args {
+		if name, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(name, "-") {
+			a = value
+		}
+		if len(a) >= least && !strings.HasPrefix(a, "-") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // means is true where a key names the vertex.
 func means(key string, v core.SubmittedVertex) bool {
 	return key == v.ID || key == v.Name || key == shortName(v.Name)

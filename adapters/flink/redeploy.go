@@ -199,7 +199,10 @@ func (c *Cluster) Submit(ctx context.Context, s core.Submission) error {
 		}
 		return struct{}{}, err
 	})
-	return err
+	if err == nil {
+		return nil
+	}
+	return redacted(err, unspeakable(args))
 }
 
 type runRequest struct {
