@@ -140,7 +140,7 @@ func upAndDown(t *testing.T, version string) {
 			t.Errorf("outcome %+v", o)
 		}
 	}
-	if n, m := len(r.proxy.taken()), len(r.history(job).Rescales); n != m {
+	if n, m := len(r.proxy.Taken()), len(r.history(job).Rescales); n != m {
 		t.Errorf("%d writes for %d rescales", n, m)
 	}
 }
@@ -157,7 +157,7 @@ func TestKillWorker(t *testing.T) {
 
 	t.Run("before the write", func(t *testing.T) {
 		reached := make(chan struct{})
-		r.proxy.hook(func() { must(t, r.Worker.Kill()); close(reached) }, nil)
+		r.proxy.OnWrite(func() { must(t, r.Worker.Kill()); close(reached) }, nil)
 		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 3}`)
 		await(t, reached, "the write to begin")
 		r.launchWorker()
@@ -166,7 +166,7 @@ func TestKillWorker(t *testing.T) {
 	})
 	t.Run("after the write", func(t *testing.T) {
 		reached := make(chan struct{})
-		r.proxy.hook(nil, func() { must(t, r.Worker.Kill()); close(reached) })
+		r.proxy.OnWrite(nil, func() { must(t, r.Worker.Kill()); close(reached) })
 		r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 2}`)
 		await(t, reached, "Flink to take the write")
 		r.launchWorker()
@@ -177,8 +177,8 @@ func TestKillWorker(t *testing.T) {
 
 func checkOneWrite(t *testing.T, r *rig, s workflows.Status, writes int) {
 	t.Helper()
-	if n := len(r.proxy.taken()); n != writes {
-		t.Errorf("Flink took %d writes, want %d: %+v", n, writes, r.proxy.taken())
+	if n := len(r.proxy.Taken()); n != writes {
+		t.Errorf("Flink took %d writes, want %d: %+v", n, writes, r.proxy.Taken())
 	}
 	if s.LastRescale == nil || s.LastRescale.Kind != core.Applied || s.LastRescale.Attempt != writes {
 		t.Errorf("last rescale: %+v", s.LastRescale)
@@ -194,7 +194,7 @@ func TestOrders(t *testing.T) {
 	r := newRig(t, f.URL(), rigOptions{})
 	r.start(job, quick(nil))
 	r.await(job, "a quiet start", settled)
-	writes := len(r.proxy.taken())
+	writes := len(r.proxy.Taken())
 
 	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause)
 	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": "many"}`)
@@ -214,7 +214,7 @@ func TestOrders(t *testing.T) {
 	if again.Runs != 1 || again.Pause == nil {
 		t.Errorf("started twice: run %d, pause %v", again.Runs, again.Pause)
 	}
-	if n := len(r.proxy.taken()); n != writes {
+	if n := len(r.proxy.Taken()); n != writes {
 		t.Errorf("%d writes while paused", n-writes)
 	}
 	r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgResume)
@@ -274,7 +274,7 @@ func TestJobManagerWithHA(t *testing.T) {
 	if back.FlinkJobID != held.FlinkJobID {
 		t.Errorf("job id changed from %s to %s", held.FlinkJobID, back.FlinkJobID)
 	}
-	if n := len(r.proxy.taken()); n != 1 {
+	if n := len(r.proxy.Taken()); n != 1 {
 		t.Errorf("%d writes, want 1", n)
 	}
 }

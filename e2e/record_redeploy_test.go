@@ -47,7 +47,7 @@ func (w *recorder) redeployed() {
 	w.save(rescaleID, "redeploy-undone", "a redeploy whose program refused the new size")
 	w.r.starter("clear-override", "dev/"+job)
 	reached := make(chan struct{})
-	w.r.proxy.hookOn(steps()["the stop's answer lost"].matches, nil, func() { c.RemoveJars(); close(reached) })
+	w.r.proxy.On(steps()["the stop's answer lost"].matches, nil, func() { c.RemoveJars(); close(reached) })
 	s.override(w.t, "2")
 	<-reached
 	time.Sleep(15 * time.Second) // some attempts in vain

@@ -185,7 +185,7 @@ func (w *recorder) adopted() {
 	w.r.start(job, brisk(nil))
 	w.r.await(job, "a quiet start", rests)
 	reached, release := make(chan struct{}), make(chan struct{})
-	w.r.proxy.hook(func() { close(reached); <-release }, nil)
+	w.r.proxy.OnWrite(func() { close(reached); <-release }, nil)
 	w.r.starter("override", "dev/"+job, "--parallelism", "3")
 	<-reached
 	w.r.tctl("workflow", "terminate", "--wid", scaleID, "--reason", "test")

@@ -63,7 +63,7 @@ func TestRedeployOnFlink(t *testing.T) {
 					t.Errorf("outcome %+v", o)
 				}
 			}
-			if n := len(s.proxy.taken()); n != 0 {
+			if n := len(s.proxy.Taken()); n != 0 {
 				t.Errorf("%d requirements were written", n)
 			}
 		})

@@ -127,7 +127,7 @@ func TestRedeployWithoutAnswers(t *testing.T) {
 	s.start(job, redeployPolicy(map[string]string{"job.autoscaler.utilization.min": "0"}))
 	s.await(job, "a quiet start", func(st workflows.Status) bool { return st.Cycle > 2 && size(st) == 2 })
 	reached := make(chan struct{})
-	s.proxy.hookOn(steps()["the stop's answer lost"].matches, nil, func() {
+	s.proxy.On(steps()["the stop's answer lost"].matches, nil, func() {
 		must(t, s.Worker.Kill())
 		close(reached)
 	})

@@ -11,6 +11,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/redeploy"
+	"flinkscaler/e2e/proxy"
 	"flinkscaler/workflows"
 )
 
@@ -82,18 +83,18 @@ func (s *session) attempts(t *testing.T) int {
 
 // steps are the moments at which a worker is killed.
 func steps() map[string]struct {
-	matches func(*http.Request) bool
+	matches func(proxy.Call) bool
 	after   bool
 } {
-	post := func(end string) func(*http.Request) bool {
-		return func(r *http.Request) bool { return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, end) }
+	post := func(end string) func(proxy.Call) bool {
+		return func(r proxy.Call) bool { return r.Method == http.MethodPost && strings.HasSuffix(r.Path, end) }
 	}
-	get := func(re string) func(*http.Request) bool {
+	get := func(re string) func(proxy.Call) bool {
 		path := regexp.MustCompile(re)
-		return func(r *http.Request) bool { return r.Method == http.MethodGet && path.MatchString(r.URL.Path) }
+		return func(r proxy.Call) bool { return r.Method == http.MethodGet && path.MatchString(r.Path) }
 	}
 	type at = struct {
-		matches func(*http.Request) bool
+		matches func(proxy.Call) bool
 		after   bool
 	}
 	return map[string]at{
@@ -119,18 +120,18 @@ func (s *session) killAt(t *testing.T, name string, from, to int) {
 		}
 	}
 	begun := false // what happens before the stop is no step of it
-	matches := func(r *http.Request) bool {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/stop") {
+	matches := func(r proxy.Call) bool {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/stop") {
 			begun = true
 		}
-		return begun && step.matches(r) && !(name == "while it is watched" && strings.Contains(r.URL.Path, old))
+		return begun && step.matches(r) && !(name == "while it is watched" && strings.Contains(r.Path, old))
 	}
 	reached := make(chan struct{})
 	kill := func() { must(t, s.Worker.Kill()); close(reached) }
 	if step.after {
-		s.proxy.hookOn(matches, nil, kill)
+		s.proxy.On(matches, nil, kill)
 	} else {
-		s.proxy.hookOn(matches, kill, nil)
+		s.proxy.On(matches, kill, nil)
 	}
 	before := s.await(job, "the last change to be over", func(st workflows.Status) bool { return st.Rescale == nil && s.size(st) == from })
 	attempt := 1
@@ -149,8 +150,8 @@ func (s *session) terminateIn(t *testing.T, policy map[string]string, from, to i
 	t.Helper()
 	before := s.await(job, "the last change to be over", func(st workflows.Status) bool { return st.Rescale == nil && s.size(st) == from })
 	reached := make(chan struct{})
-	s.proxy.hookOn(func(r *http.Request) bool {
-		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/stop")
+	s.proxy.On(func(r proxy.Call) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/stop")
 	}, nil, func() { close(reached) })
 	s.override(t, string(rune('0'+to)))
 	await(t, reached, "the stop")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/proxy"
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/stack"
 	"flinkscaler/workflows"
@@ -28,7 +29,7 @@ type rig struct {
 	*stack.Stack
 	t     *testing.T
 	dir   string
-	proxy *proxy
+	proxy *proxy.Proxy
 }
 
 // rigOptions say how an installation differs from the plain one.
@@ -44,8 +45,9 @@ type rigOptions struct {
 // newRig starts everything for a Flink cluster at the given address.
 func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), proxy: newProxy(t, flinkURL)}
-	section := map[string]any{"url": r.proxy.url, "timeout": "5 s"}
+	r := &rig{t: t, dir: t.TempDir(), proxy: proxy.New(func() string { return flinkURL })}
+	t.Cleanup(r.proxy.Close)
+	section := map[string]any{"url": r.proxy.URL(), "timeout": "5 s"}
 	if o.redeploy != nil {
 		section["redeploy"] = o.redeploy
 	}

@@ -60,14 +60,14 @@ func TestForeignWriterOnFlink(t *testing.T) {
 	r.await(job, "a quiet start", settled)
 	f.rate(2500)
 	r.await(job, "growth", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
-	writes := len(r.proxy.taken())
+	writes := len(r.proxy.Taken())
 	f.foreign(t, slowID(t, r), 2)
 	s := r.await(job, "a hold that names both numbers", func(s workflows.Status) bool {
 		return s.Reason == core.ReasonForeignWriter && strings.Contains(s.Note, "-> 2")
 	})
 	t.Logf("held: %s", s.Note)
 	r.await(job, "five more cycles", func(now workflows.Status) bool { return now.Cycle > s.Cycle+5 })
-	if n := len(r.proxy.taken()) - writes; n != 0 {
+	if n := len(r.proxy.Taken()) - writes; n != 0 {
 		t.Errorf("%d writes over somebody else's", n)
 	}
 	r.starter("evaluate-now", "dev/"+job)
@@ -110,10 +110,10 @@ func TestSlotsOnFlink(t *testing.T) {
 	must(t, victim.Kill())
 	held := r.await(job, "a hold that says what is missing", func(s workflows.Status) bool { return s.Reason == core.ReasonDegraded })
 	t.Logf("partial: %s; degraded: %s", s.LastRescale.Note, held.Note)
-	writes := len(r.proxy.taken())
+	writes := len(r.proxy.Taken())
 	f.rate(100)
 	r.await(job, "ten more cycles", func(now workflows.Status) bool { return now.Cycle > held.Cycle+10 })
-	if n := len(r.proxy.taken()) - writes; n != 0 {
+	if n := len(r.proxy.Taken()) - writes; n != 0 {
 		t.Errorf("%d writes while degraded", n)
 	}
 	f.rate(3600)

@@ -293,7 +293,7 @@ func TestTerminatedParent(t *testing.T) {
 	r.await(job, "a quiet start", rests)
 	reached := make(chan struct{})
 	release := make(chan struct{})
-	r.proxy.hook(func() { close(reached); <-release }, nil)
+	r.proxy.OnWrite(func() { close(reached); <-release }, nil)
 	r.starter("override", "dev/"+job, "--parallelism", "3")
 	<-reached
 	r.tctl("workflow", "terminate", "--wid", "flink/dev/"+job, "--reason", "test")
