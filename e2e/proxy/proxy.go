@@ -152,13 +152,12 @@ func (p *Proxy) On(match func(Call) bool, before, after func()) {
 // OnWrite is On for the next write.
 func (p *Proxy) OnWrite(before, after func()) { p.On(Call.Writes, before, after) }
 
-// Writes gives all writes, in the order in which they came.
+// Writes gives all writes; those to one job are in the order in which Flink saw
+// them.
 func (p *Proxy) Writes() []Write {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := slices.Clone(p.writes)
-	slices.SortStableFunc(out, func(a, b Write) int { return a.At.Compare(b.At) })
-	return out
+	return slices.Clone(p.writes)
 }
 
 // Taken gives the writes that Flink took.

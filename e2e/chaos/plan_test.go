@@ -1,0 +1,75 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAPlanRepeats(t *testing.T) {
+	t.Parallel()
+	p := Plan{Seed: 7, Faults: 200, Ordered: 3, Loaded: 1}
+	if diff := cmp.Diff(p.Make(), p.Make()); diff != "" {
+		t.Errorf("the same seed gives another plan:\n%s", diff)
+	}
+	other := p
+	other.Seed++
+	if cmp.Equal(p.Make(), other.Make()) {
+		t.Error("another seed gives the same plan")
+	}
+}
+
+// TestAPlanIsBalanced: kinds come equally often, and within a kind steps.
+func TestAPlanIsBalanced(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{15, 200, 1000} {
+		faults := Plan{Seed: 3, Faults: n, Ordered: 3, Loaded: 1}.Make()
+		byKind, byStep := map[Kind]int{}, map[Kind]map[Step]int{}
+		for i, f := range faults {
+			if f.Number != i+1 {
+				t.Fatalf("fault %d has the number %d", i+1, f.Number)
+			}
+			byKind[f.Kind]++
+			if byStep[f.Kind] == nil {
+				byStep[f.Kind] = map[Step]int{}
+			}
+			byStep[f.Kind][f.Step]++
+		}
+		if len(faults) != n {
+			t.Errorf("%d faults of %d", len(faults), n)
+		}
+		for _, k := range kinds() {
+			if c := byKind[k.kind]; c < n/len(kinds()) || c > n/len(kinds())+1 {
+				t.Errorf("of %d faults %d are %s", n, c, k.kind)
+			}
+			for _, s := range k.steps {
+				if c, least := byStep[k.kind][s], byKind[k.kind]/len(k.steps); c < least || c > least+1 {
+					t.Errorf("of %d %s %d are at %s", byKind[k.kind], k.kind, c, s)
+				}
+			}
+		}
+	}
+}
+
+// TestJobsShare: a job with a load gets half of what one with orders gets.
+func TestJobsShare(t *testing.T) {
+	t.Parallel()
+	faults := Plan{Seed: 1, Faults: 70, Ordered: 3, Loaded: 1}.Make()
+	total := 0
+	for job, want := range []int{20, 20, 20, 10} {
+		n := len(of(faults, job))
+		total += n
+		if n != want {
+			t.Errorf("job %d has %d faults, want %d", job, n, want)
+		}
+	}
+	if total != len(faults) {
+		t.Errorf("%d of %d faults have a job", total, len(faults))
+	}
+	for _, f := range faults {
+		if f.Down < 0 || f.Down > 8*time.Second || f.Times < 1 || f.Times > 3 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
