@@ -63,10 +63,10 @@ type Fault struct {
 
 // Write is one PUT of resource requirements.
 type Write struct {
-	// At is when it came from the worker.
-	At    time.Time
-	JobID string
-	Body  string
+	// At is when it came from the worker, Done when Flink had answered.
+	At, Done time.Time
+	JobID    string
+	Body     string
 	// Before is the requirements in force when it went on to Flink, empty when
 	// Flink did not tell.
 	Before string
@@ -87,6 +87,16 @@ type Rule struct {
 
 // Fired is closed when the fault begins for the first time.
 func (r *Rule) Fired() <-chan struct{} { return r.fired }
+
+// Began is true once Fired is closed.
+func (r *Rule) Began() bool {
+	select {
+	case <-r.fired:
+		return true
+	default:
+		return false
+	}
+}
 
 // Proxy is a running proxy.
 type Proxy struct {
@@ -183,9 +193,7 @@ func (p *Proxy) fault(c Call) Fault {
 		if !r.match(c) {
 			continue
 		}
-		select {
-		case <-r.fired:
-		default:
+		if !r.Began() {
 			close(r.fired)
 		}
 		if r.left--; r.left <= 0 {
@@ -279,6 +287,7 @@ func (p *Proxy) queue(job string) *sync.Mutex {
 func (p *Proxy) note(w Write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	w.Done = time.Now()
 	p.writes = append(p.writes, w)
 }
 

@@ -318,6 +318,20 @@ func (c *Cluster) Resubmit(name string) (string, error) {
 	return id, err
 }
 
+// Forget is the death of a JobManager without HA: every job is gone, with all
+// that was known of it.
+func (c *Cluster) Forget() {
+	now := c.enter()
+	defer c.mu.Unlock()
+	for _, j := range c.order {
+		if !j.state.ended() {
+			_ = j.end(failed, now)
+		}
+	}
+	c.run(now)
+	c.jobs, c.order = map[string]*job{}, nil
+}
+
 // SetLoad changes what arrives, from now on: the load's time begins anew.
 func (c *Cluster) SetLoad(name string, l Load) error {
 	return c.control(name, func(j *job, now time.Time) error {

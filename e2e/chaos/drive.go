@@ -1,0 +1,245 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"flinkscaler/core"
+	"flinkscaler/core/spec"
+	"flinkscaler/e2e/proxy"
+	"flinkscaler/internal/child"
+	"flinkscaler/workflows"
+)
+
+// patience is how long anything may take: a rescale that is hit by faults of
+// other jobs as well, on a busy machine.
+const patience = 5 * time.Minute
+
+// until waits for a condition, for as long as patience lasts.
+func (w *world) until(ctx context.Context, what string, look func(context.Context) (string, bool)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
+		state, done := look(ctx)
+		return state, done, nil
+	})
+}
+
+// mostStuck is after how many faults in a row that a job did not recover from the
+// rest of its faults are left out.
+const mostStuck = 2
+
+// drive injects the faults of a job, one after the other.
+func (w *world) drive(ctx context.Context, j *job, faults []Fault, done func(Fault, End, time.Duration)) {
+	stuck := 0
+	for _, f := range faults {
+		if stuck == mostStuck || ctx.Err() != nil {
+			return
+		}
+		began := time.Now()
+		e := w.one(ctx, j, f)
+		if ctx.Err() != nil {
+			return
+		}
+		w.book.ended(e)
+		if stuck++; e.Stuck == "" {
+			stuck = 0
+		}
+		done(f, e, time.Since(began))
+	}
+}
+
+// one injects one fault, and gives how the job is once it is healed.
+func (w *world) one(ctx context.Context, j *job, f Fault) End {
+	e := End{Job: j.name, Fault: f}
+	if _, _, err := w.rest(ctx, j, "before the fault", func(view) bool { return true }); err != nil {
+		e.Stuck = err.Error()
+		return e
+	}
+	// hurt, which runs in the proxy, is followed by heal here.
+	hit, wound := make(chan error, 1), w.wound(j, f)
+	var hurt func()
+	times := f.Times
+	if wound.hurt != nil {
+		hurt, times = func() { hit <- wound.hurt(ctx) }, 1
+	}
+	rule := w.proxy.Arm(w.trigger(j, f.Step), network(f, hurt), times)
+	defer w.proxy.Disarm(rule)
+	wanted, err := w.provoke(ctx, j, f)
+	if err == nil {
+		err = w.strike(ctx, f, rule, hurt)
+	}
+	if err == nil && hurt != nil {
+		err = w.mend(ctx, wound, <-hit)
+	}
+	if err != nil {
+		e.Stuck = err.Error()
+		return e
+	}
+	s, v, err := w.rest(ctx, j, "after the fault", wanted)
+	e.Last, e.Runs = s.LastRescale, v.Runs
+	for _, x := range s.Vertices {
+		e.Told = append(e.Told, core.VertexSize{ID: x.ID, Parallelism: x.Parallelism})
+	}
+	slices.SortFunc(e.Told, bySizeID)
+	if err != nil {
+		e.Stuck = err.Error()
+	}
+	return e
+}
+
+// strike waits for the step: what the proxy does then is the fault.
+func (w *world) strike(ctx context.Context, f Fault, rule *proxy.Rule, hurt func()) error {
+	if f.Step == AtOrder {
+		hurt()
+		return nil
+	}
+	err := w.until(ctx, "a rescale to be at "+string(f.Step), func(context.Context) (string, bool) { return "it is not", rule.Began() })
+	w.proxy.Disarm(rule)
+	if rule.Began() {
+		return nil
+	}
+	return err
+}
+
+// mend heals what was hurt, also where hurting it failed half-way.
+func (w *world) mend(ctx context.Context, wound wound, hurt error) error {
+	if wound.heal == nil {
+		return hurt
+	}
+	return errors.Join(hurt, wound.heal(ctx))
+}
+
+// provoke has a rescale begin, and says what the job must come to.
+func (w *world) provoke(ctx context.Context, j *job, f Fault) (func(view) bool, error) {
+	v, err := w.look(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	if j.loaded {
+		return w.load(j, v)
+	}
+	size := 2
+	if len(v.Held) > 0 {
+		size += (v.Held[0].Upper - 1) % 3 // 1, 2, 3, 4, and 2 again
+	}
+	return func(v view) bool { return v.at(size) }, w.order(ctx, j, f, v, size)
+}
+
+// load turns the load up or down.
+func (w *world) load(j *job, v view) (func(view) bool, error) {
+	j.high = !j.high
+	need := least(v, j.load())
+	w.book.needs(Need{Job: j.name, Since: time.Now(), Least: need})
+	if err := w.cluster.rate(j.name, j.load()); err != nil {
+		return nil, err
+	}
+	high := j.high
+	return func(v view) bool {
+		p, _ := core.FindSize(v.Runs, v.worker())
+		if high {
+			return v.AllRun && p >= need[v.worker()]
+		}
+		return v.AllRun && p <= 2 // 600 records/s are too few for three subtasks
+	}, nil
+}
+
+// order gives an order until it is accepted; it has one id whatever becomes of
+// the answer.
+func (w *world) order(ctx context.Context, j *job, f Fault, v view, size int) error {
+	j.orders++
+	o := Order{Job: j.name, ID: fmt.Sprintf("%s-%d", j.name, j.orders), Sent: time.Now(), Parallelism: size, Had: v.Held}
+	err := w.told(ctx, func(ctx context.Context) error {
+		if f.BySignal {
+			return w.stack.Client.SignalWorkflow(ctx, spec.ID(j.key()), "", workflows.MsgOverride, map[string]any{"parallelism": size, "by": "chaos", "id": o.ID})
+		}
+		h, err := w.stack.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+			UpdateID: o.ID, WorkflowID: spec.ID(j.key()), UpdateName: workflows.MsgOverride, WaitForStage: client.WorkflowUpdateStageCompleted,
+			Args: []any{map[string]any{"parallelism": size, "by": "chaos"}},
+		})
+		if err != nil {
+			return err
+		}
+		return h.Get(ctx, nil)
+	})
+	if err == nil {
+		w.book.ordered(o)
+	}
+	return err
+}
+
+func bySizeID(a, b core.VertexSize) int {
+	switch {
+	case a.ID < b.ID:
+		return -1
+	case a.ID > b.ID:
+		return 1
+	}
+	return 0
+}
+
+// rest waits until a job is as wanted, no rescale is open, and what the workflow
+// tells is what Flink shows; then its history is noted.
+func (w *world) rest(ctx context.Context, j *job, when string, wanted func(view) bool) (workflows.Status, view, error) {
+	var (
+		s workflows.Status
+		v view
+		h workflows.History
+	)
+	err := w.until(ctx, j.name+" to be at rest "+when, func(ctx context.Context) (string, bool) {
+		var err error
+		var now workflows.Status
+		if err := w.query(ctx, j, workflows.QueryStatus, &now); err != nil {
+			return err.Error(), false // the worker or the server may be down
+		}
+		s = now
+		if v, err = look(ctx, w.cluster.url(), j.name); err != nil {
+			return err.Error(), false
+		}
+		state := fmt.Sprintf("%s %s (%s), rescale open: %v; %s", s.State, s.Reason, s.Note, s.Rescale != nil, v.text())
+		if !wanted(v) || s.Rescale != nil || s.FlinkJobID != v.ID || !v.AllRun || !tells(s, v) {
+			return state, false
+		}
+		if err := w.query(ctx, j, workflows.QueryHistory, &h); err != nil {
+			return err.Error(), false
+		}
+		return "", true
+	})
+	if err == nil {
+		w.book.shows(j.name, h)
+		return s, v, nil
+	}
+	if ctx.Err() == nil {
+		w.say("%s is stuck: %v\nhistory: %s\n%s", j.name, err, w.history(ctx, j), w.stack.Worker.Tail())
+	}
+	return s, v, err
+}
+
+// tells is true when the workflow knows what Flink shows.
+func tells(s workflows.Status, v view) bool {
+	if len(s.Vertices) != len(v.Runs) {
+		return false
+	}
+	for _, x := range s.Vertices {
+		if p, ok := core.FindSize(v.Runs, x.ID); !ok || p != x.Parallelism {
+			return false
+		}
+	}
+	return true
+}
+
+// history is what the workflow shows of a job, for people.
+func (w *world) history(ctx context.Context, j *job) string {
+	var h workflows.History
+	if err := w.query(ctx, j, workflows.QueryHistory, &h); err != nil {
+		return err.Error()
+	}
+	b, _ := json.MarshalIndent(h, "", " ")
+	return string(b)
+}
