@@ -58,7 +58,7 @@ func (w *world) drive(ctx context.Context, j *job, faults []Fault, done func(Fau
 // one injects one fault, and gives how the job is once it is healed.
 func (w *world) one(ctx context.Context, j *job, f Fault) End {
 	e := End{Job: j.name, Fault: f}
-	if _, _, err := w.rest(ctx, j, "before the fault", func(view) bool { return true }); err != nil {
+	if _, _, err := w.rest(ctx, j, "before the fault", func(workflows.Status, view) bool { return true }); err != nil {
 		e.Stuck = err.Error()
 		return e
 	}
@@ -116,8 +116,11 @@ func (w *world) mend(ctx context.Context, wound wound, hurt error) error {
 	return errors.Join(hurt, wound.heal(ctx))
 }
 
+// wish says whether a job has come to what it was to come to.
+type wish func(workflows.Status, view) bool
+
 // provoke has a rescale begin, and says what the job must come to.
-func (w *world) provoke(ctx context.Context, j *job, f Fault) (func(view) bool, error) {
+func (w *world) provoke(ctx context.Context, j *job, f Fault) (wish, error) {
 	v, err := w.look(ctx, j)
 	if err != nil {
 		return nil, err
@@ -129,11 +132,16 @@ func (w *world) provoke(ctx context.Context, j *job, f Fault) (func(view) bool, 
 	if len(v.Held) > 0 {
 		size += (v.Held[0].Upper - 1) % 3 // 1, 2, 3, 4, and 2 again
 	}
-	return func(v view) bool { return v.at(size) }, w.order(ctx, j, f, v, size)
+	return func(s workflows.Status, v view) bool {
+		// An order ends with the workflow that took it: then only the rescale under
+		// way goes on, and where it does not succeed nobody tries again.
+		given := f.endsParent() && s.Override == nil && s.LastRescale != nil && s.LastRescale.Kind != core.Applied
+		return v.at(size) || given
+	}, w.order(ctx, j, f, v, size)
 }
 
 // load turns the load up or down.
-func (w *world) load(j *job, v view) (func(view) bool, error) {
+func (w *world) load(j *job, v view) (wish, error) {
 	j.high = !j.high
 	need := least(v, j.load())
 	w.book.needs(Need{Job: j.name, Since: time.Now(), Least: need})
@@ -141,7 +149,7 @@ func (w *world) load(j *job, v view) (func(view) bool, error) {
 		return nil, err
 	}
 	high := j.high
-	return func(v view) bool {
+	return func(_ workflows.Status, v view) bool {
 		p, _ := core.FindSize(v.Runs, v.worker())
 		if high {
 			return v.AllRun && p >= need[v.worker()]
@@ -154,7 +162,7 @@ func (w *world) load(j *job, v view) (func(view) bool, error) {
 // the answer.
 func (w *world) order(ctx context.Context, j *job, f Fault, v view, size int) error {
 	j.orders++
-	o := Order{Job: j.name, ID: fmt.Sprintf("%s-%d", j.name, j.orders), Sent: time.Now(), Parallelism: size, Had: v.Held}
+	o := Order{Job: j.name, ID: fmt.Sprintf("%s-%d", j.name, j.orders), Sent: time.Now(), Parallelism: size, Had: v.Held, Ended: f.endsParent()}
 	err := w.told(ctx, func(ctx context.Context) error {
 		if f.BySignal {
 			return w.stack.Client.SignalWorkflow(ctx, spec.ID(j.key()), "", workflows.MsgOverride, map[string]any{"parallelism": size, "by": "chaos", "id": o.ID})
@@ -186,7 +194,7 @@ func bySizeID(a, b core.VertexSize) int {
 
 // rest waits until a job is as wanted, no rescale is open, and what the workflow
 // tells is what Flink shows; then its history is noted.
-func (w *world) rest(ctx context.Context, j *job, when string, wanted func(view) bool) (workflows.Status, view, error) {
+func (w *world) rest(ctx context.Context, j *job, when string, wanted wish) (workflows.Status, view, error) {
 	var (
 		s workflows.Status
 		v view
@@ -203,7 +211,7 @@ func (w *world) rest(ctx context.Context, j *job, when string, wanted func(view)
 			return err.Error(), false
 		}
 		state := fmt.Sprintf("%s %s (%s), rescale open: %v; %s", s.State, s.Reason, s.Note, s.Rescale != nil, v.text())
-		if !wanted(v) || s.Rescale != nil || s.FlinkJobID != v.ID || !v.AllRun || !tells(s, v) {
+		if !wanted(s, v) || s.Rescale != nil || s.FlinkJobID != v.ID || !v.AllRun || !tells(s, v) {
 			return state, false
 		}
 		if err := w.query(ctx, j, workflows.QueryHistory, &h); err != nil {

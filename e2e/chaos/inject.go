@@ -11,6 +11,7 @@ import (
 
 	"flinkscaler/core/spec"
 	"flinkscaler/e2e/proxy"
+	"flinkscaler/workflows"
 )
 
 // wound is a fault that is under way: hurt makes it, at the step, and heal ends
@@ -49,6 +50,7 @@ func (w *world) wound(j *job, f Fault) wound {
 	case ParentTerminate:
 		return wound{
 			func(ctx context.Context) error {
+				w.lastWords(ctx, j)
 				return w.told(ctx, func(ctx context.Context) error {
 					return w.stack.Client.TerminateWorkflow(ctx, spec.ID(j.key()), "", "chaos")
 				})
@@ -57,10 +59,24 @@ func (w *world) wound(j *job, f Fault) wound {
 		}
 	case ParentRestart:
 		return wound{func(ctx context.Context) error {
+			w.lastWords(ctx, j)
 			return w.told(ctx, func(ctx context.Context) error { return w.restart(ctx, j) })
 		}, nil}
 	}
 	return wound{}
+}
+
+// lastWords notes what a workflow shows that is about to be terminated: what it
+// knows of earlier rescales ends with it.
+func (w *world) lastWords(ctx context.Context, j *job) {
+	var h workflows.History
+	err := w.until(ctx, "the history of "+j.name, func(ctx context.Context) (string, bool) {
+		err := w.query(ctx, j, workflows.QueryHistory, &h)
+		return fmt.Sprint(err), err == nil
+	})
+	if err == nil {
+		w.book.shows(j.name, h)
+	}
 }
 
 // onTemporal is a wound of the worker or the server.

@@ -230,13 +230,13 @@ func outcomes() []core.OutcomeKind {
 }
 
 // ordered: each order that was accepted was asked of Flink, unless Flink held it
-// already.
+// already or an operator ended the workflow that took it.
 func (j *judge) ordered() {
 	for _, o := range j.Orders {
 		is := func(r core.Requirements) bool {
 			return len(r) > 0 && !slices.ContainsFunc(r, func(b core.Bounds) bool { return b.Upper != o.Parallelism })
 		}
-		done := is(o.Had) || slices.ContainsFunc(j.Asks, func(a Ask) bool {
+		done := o.Ended || is(o.Had) || slices.ContainsFunc(j.Asks, func(a Ask) bool {
 			return a.Job == o.Job && a.Cause == core.ReasonOverride && is(a.Wish) && a.Until.After(o.Sent)
 		})
 		if !done {

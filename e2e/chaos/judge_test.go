@@ -120,6 +120,9 @@ func TestJudge(t *testing.T) {
 		"an order with nothing to do": {"Flink held it already", func(r *Record) {
 			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 1, Had: to(1)})
 		}, 0, 0, 0},
+		"an order that was ended": {"an operator ended the workflow before anything came of it", func(r *Record) {
+			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 3, Had: to(1), Ended: true})
+		}, 0, 0, 0},
 		"stuck": {"it did not come to rest", func(r *Record) {
 			r.Ends[0].Stuck = "waited for 5 min"
 		}, 0, 0, 1},

@@ -57,6 +57,12 @@ type Fault struct {
 	BySignal, SameID bool
 }
 
+// endsParent is true for a fault after which another workflow manages the job,
+// which knows nothing of the orders before.
+func (f Fault) endsParent() bool {
+	return f.Kind == ParentCancel || f.Kind == ParentTerminate || f.Kind == ParentRestart
+}
+
 // Plan says what to inject.
 type Plan struct {
 	Seed   uint64

@@ -67,6 +67,9 @@ type Order struct {
 	Parallelism int
 	// Had is what was in force when it was sent, nil when not known.
 	Had core.Requirements
+	// Ended is true when an operator ended the workflow that took it: the order
+	// ended with it.
+	Ended bool
 }
 
 // Shown is an outcome or a change that the query "history" of a job showed.

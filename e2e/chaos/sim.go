@@ -51,9 +51,7 @@ func (s *simulated) hurtJobManager(context.Context) error {
 		s.Forget()
 		return nil
 	}
-	for _, v := range s.Views() {
-		_ = s.RestartJob(v.JobID, "The JobManager was lost.") // one that restarts already goes on doing so
-	}
+	s.Recover()
 	return nil
 }
 

@@ -318,6 +318,26 @@ func (c *Cluster) Resubmit(name string) (string, error) {
 	return id, err
 }
 
+// Recover is the death of a JobManager with HA: another one starts every job
+// again from its last checkpoint, with the requirements that it had. What was
+// known of its failures and rescales is gone, and its start is later.
+func (c *Cluster) Recover() {
+	now := c.enter()
+	defer c.mu.Unlock()
+	for _, j := range c.order {
+		if j.state.ended() {
+			continue
+		}
+		j.advance(now)
+		j.failures, j.rescales, j.since = nil, nil, now
+		if j.state == running {
+			j.openRescale(now, "RECOVERABLE_FAILOVER")
+			j.stop(now, false)
+		}
+	}
+	c.run(now)
+}
+
 // Forget is the death of a JobManager without HA: every job is gone, with all
 // that was known of it.
 func (c *Cluster) Forget() {

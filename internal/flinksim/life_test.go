@@ -492,3 +492,44 @@ func TestAJobThatFailsAtASize(t *testing.T) {
 		})
 	}
 }
+
+// TestLossOfTheJobManager: with HA the jobs come back as they were asked for and
+// nothing is told of before; without, nobody knows them, and an id may come again.
+func TestLossOfTheJobManager(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Options{CacheTime: -1})
+	id := r.c.AddJob(JobSpec{})
+	r.c.Advance(10 * time.Second)
+	r.mustPut(id, requirements(1, 4, 1))
+	r.c.Advance(10 * time.Second)
+	if err := r.c.RestartJob(id, "a bad record"); err != nil {
+		t.Fatal(err)
+	}
+	r.c.Advance(10 * time.Second)
+	before := r.view(id)
+
+	r.c.Recover()
+	if v := r.view(id); v.State == "RUNNING" {
+		t.Errorf("right after the loss: %s", v.State)
+	}
+	r.c.Advance(10 * time.Second)
+	v := r.view(id)
+	if v.JobID != id || v.State != "RUNNING" || v.Vertices[1].Parallelism != 4 || v.Vertices[1].Upper != 4 || !v.RunningSince.After(before.RunningSince) {
+		t.Errorf("with HA: %+v", v)
+	}
+	if _, got := r.ask(http.MethodGet, "/jobs/"+id+"/exceptions", ""); strings.Contains(got, "a bad record") {
+		t.Errorf("failures of before are still told: %s", got)
+	}
+
+	r.c.Forget()
+	if _, err := r.c.View(id); err == nil {
+		t.Error("without HA the job is still known")
+	}
+	if again, err := r.c.Submit(JobSpec{ID: id}); err != nil || again != id {
+		t.Fatalf("submitted again: %s, %v", again, err)
+	}
+	r.c.Advance(10 * time.Second)
+	if v := r.view(id); v.State != "RUNNING" || v.Vertices[1].Upper != 2 {
+		t.Errorf("without HA what was asked for is forgotten: %+v", v)
+	}
+}
