@@ -41,8 +41,20 @@ e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (S
 	@$(ENSURE) oracle
 	@go run ./e2e/oracle/cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(CASES),-cases $(CASES))
 
+.PHONY: chaos
+chaos: ## Faults at each step of rescales on a real Flink, judged (SEED, FAULTS=200; needs a JDK and Python)
+	@$(ENSURE) temporal flink:2.3.0 testjob
+	@go run ./e2e/chaos/cmd/chaos $(if $(SEED),-seed $(SEED)) $(if $(FAULTS),-faults $(FAULTS))
+
+.PHONY: chaos-sim
+chaos-sim: ## The same on a simulated Flink (SEED, FAULTS=1000)
+	@$(ENSURE) temporal
+	@go run ./e2e/chaos/cmd/chaos -simulated -faults $(or $(FAULTS),1000) $(if $(SEED),-seed $(SEED))
+
 .PHONY: e2e-full
-e2e-full: e2e ## make e2e, more random jobs against the Java autoscaler, and each fuzz target for 60 s
+e2e-full: e2e ## make e2e, all of chaos, more random jobs against the Java autoscaler, and each fuzz target for 60 s
+	$(call timed,chaos-sim,$(MAKE) --no-print-directory chaos-sim)
+	$(call timed,chaos,$(MAKE) --no-print-directory chaos)
 	$(call timed,oracle,CASES=50000 $(MAKE) --no-print-directory e2e-oracle)
 	$(call timed,properties,go test -count 1 $$(git grep -l pgregory.net/rapid -- 'core/*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -rapid.checks=5000)
 	$(call timed,fuzz,$(MAKE) --no-print-directory fuzz FUZZTIME=60s)
