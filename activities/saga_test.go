@@ -144,7 +144,11 @@ func TestVerifyCallsForUndo(t *testing.T) {
 		"down":                     {"an alarm, and a way back", func(p *platform) { p.status.State = core.JobCreated }, core.Failed, core.ReasonTasksNotRunning, true, ""},
 		"ended":                    {"there is nothing to go back to", func(p *platform) { p.status.State = core.JobFailed }, core.Failed, core.ReasonJobNotRunning, false, ""},
 		"down, somebody else's":    {"not ours to undo", func(p *platform) { p.status.State, p.held = core.JobCreated, p.held.Want(sizes(1, 9)) }, core.Failed, core.ReasonTasksNotRunning, false, "slow 4 -> 9"},
-		"unreachable":              {"nothing is known, so nothing is done", func(p *platform) { p.fail["Status"] = core.ErrUnreachable }, core.Failed, core.ReasonUnreachable, false, ""},
+		"forgotten": {"I4: a JobManager without HA was lost, and runs it as it was submitted; nobody else wrote", func(p *platform) {
+			p.status.StartedAt, p.held = p.status.Now.Add(time.Second), p.held.Want(sizes(1, 1))
+		}, core.Failed, core.ReasonJobRestarted, false, "knows nothing of what was asked"},
+		"taken over":  {"with HA the next JobManager knows what was asked", func(p *platform) { p.status.StartedAt = p.status.Now.Add(time.Second) }, core.Applied, "", false, ""},
+		"unreachable": {"nothing is known, so nothing is done", func(p *platform) { p.fail["Status"] = core.ErrUnreachable }, core.Failed, core.ReasonUnreachable, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

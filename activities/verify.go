@@ -183,7 +183,14 @@ func (w *watch) done() bool {
 	if w.err != nil {
 		return false
 	}
-	return w.status.State.Ended() || w.looping() != "" || w.strange() || w.settled() || (w.reached() && w.calm() && w.stands())
+	return w.status.State.Ended() || w.forgotten() || w.looping() != "" || w.strange() || w.settled() || (w.reached() && w.calm() && w.stands())
+}
+
+// forgotten is true when another JobManager has the job since the change, and
+// knows nothing of it: one without HA (I4). Nothing is left to wait for.
+func (w *watch) forgotten() bool {
+	return len(w.in.Wish) > 0 && !w.in.Since.IsZero() && w.status.StartedAt.After(w.in.Since) &&
+		w.status.AllTasksRunning() && !slices.Equal(w.held, w.in.Wish)
 }
 
 // proof is how long a job must run at its size before that is believed: as long
@@ -299,6 +306,9 @@ func (w *watch) verdict() Verified {
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonFor(w.err), "at the deadline Flink could not tell: "+w.err.Error()
 	case w.status.State.Ended():
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobNotRunning, fmt.Sprintf("the job ended as %s%s", w.status.State, w.words())
+	case w.forgotten():
+		v.Kind, v.Reason = core.Failed, core.ReasonJobRestarted
+		v.Note = "the JobManager was lost while the job was rescaled, and its successor knows nothing of what was asked of it (no HA); it runs as it was submitted"
 	case !v.WishHeld:
 		w.taken(&v)
 	case w.looping() != "":

@@ -29,6 +29,9 @@ type Memory struct {
 	// Foreign is what somebody else wrote over it, nil for nothing.
 	Ours    *Ours    `json:"ours,omitempty"`
 	Foreign *Foreign `json:"foreign,omitempty"`
+	// Started is since when the JobManager knows the job, zero where that is not
+	// known.
+	Started time.Time `json:"started,omitzero"`
 	// Bad holds sizes at which the job failed, oldest first.
 	Bad []BadSize `json:"bad,omitempty"`
 	// Trial is the last change while it is young, nil for none. Before is what
@@ -156,6 +159,9 @@ type Ours struct {
 	// Less holds the vertices that came to less than was wanted, with the size
 	// that counts as well for now.
 	Less []VertexSize `json:"less,omitempty"`
+	// Anew is true when another JobManager took the job over since: one without HA
+	// knows nothing of our write.
+	Anew bool `json:"anew,omitempty"`
 }
 
 // Foreign is what somebody else wants of Flink.

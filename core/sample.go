@@ -55,6 +55,10 @@ type Sample struct {
 	At time.Time `json:"at"`
 	// RunningSince is when the job last entered RUNNING.
 	RunningSince time.Time `json:"run,omitzero"`
+	// Started is since when the JobManager knows the job, where that is news: in
+	// the first sample, and after the job, or the JobManager with it, was down. It is
+	// later than before only where another JobManager took the job over.
+	Started time.Time `json:"start,omitzero"`
 	// Clock is the JobManager's CPU time in ns (I12).
 	Clock Reading `json:"clock"`
 	// Fault says why this sample is no evidence, empty when it is.

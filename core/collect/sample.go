@@ -22,7 +22,7 @@ func Faulty(at time.Time, reason core.Reason, note string) core.Sample {
 // that runs.
 func Sample(m core.Measurement, previous *core.Sample) (core.Sample, core.Topology) {
 	topology := fillTopology(m)
-	s := core.Sample{At: m.Status.Now, RunningSince: m.Status.RunningSince, Clock: m.Clock}
+	s := core.Sample{At: m.Status.Now, RunningSince: m.Status.RunningSince, Started: startedSince(m, previous), Clock: m.Clock}
 	s.Fault, s.Note = fault(m, previous)
 	switch s.Fault {
 	case "":
@@ -41,13 +41,22 @@ func Sample(m core.Measurement, previous *core.Sample) (core.Sample, core.Topolo
 		// Nothing of such a look is evidence: Flink lost sight of the
 		// TaskManagers, or the tasks have only just started.
 		return core.Sample{
-			At: s.At, RunningSince: s.RunningSince, Clock: s.Clock, Fault: core.ReasonIncomplete,
+			At: s.At, RunningSince: s.RunningSince, Started: s.Started, Clock: s.Clock, Fault: core.ReasonIncomplete,
 			Note: fmt.Sprintf("metrics incomplete (%d of %d vertices)", partial, all),
 		}, topology
 	case partial > 0:
 		s.Note = fmt.Sprintf("metrics incomplete (%d of %d vertices)", partial, all)
 	}
 	return s, topology
+}
+
+// startedSince is zero where the job ran at the sample before and has not been
+// started since: nothing new in nearly every sample.
+func startedSince(m core.Measurement, previous *core.Sample) time.Time {
+	if previous != nil && !m.Status.StartedAt.After(previous.RunningSince) {
+		return time.Time{}
+	}
+	return m.Status.StartedAt
 }
 
 // fault tells why a measurement is no evidence at all.

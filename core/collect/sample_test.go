@@ -208,3 +208,31 @@ func TestSampleReadings(t *testing.T) {
 		})
 	}
 }
+
+// TestStartedIsNews: since when the JobManager knows the job is told where it can
+// have changed, and costs nothing in every other sample.
+func TestStartedIsNews(t *testing.T) {
+	t.Parallel()
+	began := start().Add(-2 * time.Hour)
+	for name, tt := range map[string]struct {
+		reason   string
+		previous *core.Sample
+		started  time.Time
+		want     time.Time
+	}{
+		"first look":         {"nothing is known", nil, began, began},
+		"as before":          {"it ran at the sample before, and was not started since", &core.Sample{RunningSince: began.Add(time.Minute)}, began, time.Time{}},
+		"rescaled":           {"a rescale starts no job", &core.Sample{RunningSince: began.Add(time.Minute)}, began, time.Time{}},
+		"was down":           {"the JobManager may have been, too", &core.Sample{Fault: core.ReasonUnreachable}, began, began},
+		"another JobManager": {"it has the job since", &core.Sample{RunningSince: began}, began.Add(time.Hour), began.Add(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := healthy()
+			m.Status.StartedAt = tt.started
+			if s, _ := Sample(m, tt.previous); !s.Started.Equal(tt.want) {
+				t.Errorf("%s: started %v, want %v", tt.reason, s.Started, tt.want)
+			}
+		})
+	}
+}

@@ -292,6 +292,9 @@ func thin(samples []core.Sample, sizes []int, total, maxBytes int, faultsOnly bo
 // jsonSize estimates the bytes of a sample in JSON, from above by a little.
 func jsonSize(s core.Sample) int {
 	n := 240 + len(s.Fault) + len(s.Note) + readingSize(s.Clock)
+	if !s.Started.IsZero() {
+		n += 45
+	}
 	for _, r := range []core.Reading{s.Global.SlotsTotal, s.Global.SlotsFree, s.Global.GCPressure, s.Global.HeapRatio, s.Global.HeapUsed, s.Global.ManagedUsed, s.Global.MetaspaceUsed} {
 		n += readingSize(r)
 	}

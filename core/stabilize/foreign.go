@@ -13,11 +13,43 @@ import (
 // to compare with.
 func Claim(m core.Memory, o core.Outcome) core.Memory {
 	switch {
+	case forgotten(o):
+		m.Ours, m.Foreign = nil, nil
 	case len(o.Wish) > 0:
 		ours := core.Ours{JobID: o.JobID, Wish: o.Wish, Less: less(o.Wish, o.Got)}
 		m.Ours, m.Foreign = &ours, nil
 	case o.Kind != core.Rejected || !o.WrittenAt.IsZero():
 		m.Ours, m.Foreign = nil, nil
+	}
+	return m
+}
+
+// forgotten is true for a change of which Flink knows nothing any longer.
+func forgotten(o core.Outcome) bool {
+	return o.Kind == core.Failed && (o.Reason == core.ReasonJobRestarted || o.Undo != nil && o.Undo.Reason == core.ReasonJobRestarted)
+}
+
+// Renew notes that another JobManager took the job over: what it wants of the
+// job is then ours or, without HA, what the job was submitted with (I4).
+func Renew(m core.Memory, s core.Sample) core.Memory {
+	if !s.Started.After(m.Started) {
+		return m
+	}
+	if m.Ours != nil && !m.Started.IsZero() {
+		o := *m.Ours
+		o.Anew = true
+		m.Ours = &o
+	}
+	m.Started = s.Started
+	return m
+}
+
+// known takes back that another JobManager might not know of our write.
+func known(m core.Memory) core.Memory {
+	if m.Ours.Anew {
+		o := *m.Ours
+		o.Anew = false
+		m.Ours = &o
 	}
 	return m
 }
@@ -48,8 +80,10 @@ type Look struct {
 // Compare holds what is wanted of Flink against what our last write left (I8).
 // What somebody else wrote is foreign until an operator asks for something
 // after it was first seen, or until it has stood for long enough: then it is
-// taken for given. A job that was submitted anew has nothing of ours. What
-// another changed after us is not ours to take back: the trial ends.
+// taken for given. A job that was submitted anew has nothing of ours, and nor has
+// one of which a JobManager without HA forgot what was asked: nobody else wrote
+// then, and it is decided anew. What another changed after us is not ours to take
+// back: the trial ends.
 func Compare(m core.Memory, l Look) core.Memory {
 	switch {
 	case m.Ours == nil:
@@ -60,8 +94,12 @@ func Compare(m core.Memory, l Look) core.Memory {
 		return m
 	case slices.Equal(m.Ours.Wish, l.Wanted):
 		m.Foreign = nil
+		return known(m)
+	case m.Ours.Anew && (m.Foreign == nil || !slices.Equal(m.Foreign.Wanted, l.Wanted)):
+		m.Ours, m.Foreign, m.Trial = nil, nil, nil
 		return m
 	}
+	m = known(m)
 	if f := m.Foreign; f == nil || !slices.Equal(f.Wanted, l.Wanted) {
 		m.Foreign, m.Trial = &core.Foreign{Wanted: l.Wanted, Since: l.Now, Asked: l.Asked}, nil
 		return m

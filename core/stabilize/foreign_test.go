@@ -26,10 +26,14 @@ func TestClaim(t *testing.T) {
 		o      core.Outcome
 		want   core.Memory
 	}{
-		"written":       {"that is what we want now", core.Outcome{Kind: core.Applied, JobID: "j", Wish: bounds("a", 4), Got: sizesOf("a", 4), WrittenAt: at}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 4)}}},
-		"partial":       {"BC-16: 12 of 16 is what there is for now", core.Outcome{Kind: core.Partial, JobID: "j", Wish: bounds("a", 16), Got: sizesOf("a", 12), WrittenAt: at}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 16), Less: sizesOf("a", 12)}}},
-		"not written":   {"nothing changed", core.Outcome{Kind: core.Rejected}, was},
-		"may be in":     {"nothing to compare with", core.Outcome{Kind: core.Failed, WrittenAt: at}, core.Memory{}},
+		"written":     {"that is what we want now", core.Outcome{Kind: core.Applied, JobID: "j", Wish: bounds("a", 4), Got: sizesOf("a", 4), WrittenAt: at}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 4)}}},
+		"partial":     {"BC-16: 12 of 16 is what there is for now", core.Outcome{Kind: core.Partial, JobID: "j", Wish: bounds("a", 16), Got: sizesOf("a", 12), WrittenAt: at}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 16), Less: sizesOf("a", 12)}}},
+		"not written": {"nothing changed", core.Outcome{Kind: core.Rejected}, was},
+		"may be in":   {"nothing to compare with", core.Outcome{Kind: core.Failed, WrittenAt: at}, core.Memory{}},
+		"forgotten":   {"I4: a JobManager without HA knows nothing of it", core.Outcome{Kind: core.Failed, Reason: core.ReasonJobRestarted, JobID: "j", Wish: bounds("a", 4), WrittenAt: at}, core.Memory{}},
+		"undo forgotten": {"nor of an undo", core.Outcome{
+			Kind: core.Failed, Reason: core.ReasonJobFailing, JobID: "j", Wish: bounds("a", 2), WrittenAt: at, Undo: &core.Undo{Kind: core.Failed, Reason: core.ReasonJobRestarted},
+		}, core.Memory{}},
 		"older version": {"it did not say what it wrote", core.Outcome{Kind: core.Applied, WrittenAt: at}, core.Memory{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +49,7 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	now := noon()
 	ours := &core.Ours{JobID: "j", Wish: bounds("a", 4)}
+	anew := &core.Ours{JobID: "j", Wish: bounds("a", 4), Anew: true}
 	raised := core.Requirements{{ID: "a", Lower: 4, Upper: 4}}
 	theirs := func(ago time.Duration, asked time.Time) *core.Foreign {
 		return &core.Foreign{Wanted: bounds("a", 9), Since: now.Add(-ago), Asked: asked}
@@ -55,17 +60,21 @@ func TestCompare(t *testing.T) {
 		l      Look
 		want   core.Memory
 	}{
-		"as we wrote":     {"nobody else did", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: bounds("a", 4)}, core.Memory{Ours: ours}},
-		"never written":   {"whatever is there was given to us", core.Memory{}, Look{JobID: "j", Wanted: bounds("a", 9)}, core.Memory{}},
-		"another job":     {"a new submission has its own sizes (BC-24)", core.Memory{Ours: ours, Foreign: theirs(0, now)}, Look{JobID: "k", Wanted: bounds("a", 9)}, core.Memory{}},
-		"changed":         {"I8", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: bounds("a", 9), Asked: now.Add(-time.Hour)}, core.Memory{Ours: ours, Foreign: theirs(0, now.Add(-time.Hour))}},
-		"lower bound":     {"that is a wish, too", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: raised}, core.Memory{Ours: ours, Foreign: &core.Foreign{Wanted: raised, Since: now}}},
-		"still there":     {"left alone", core.Memory{Ours: ours, Foreign: theirs(59*time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 9)}, core.Memory{Ours: ours, Foreign: theirs(59*time.Minute, time.Time{})}},
-		"stood an hour":   {"given", core.Memory{Ours: ours, Foreign: theirs(time.Hour, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 9), Sizes: sizesOf("a", 7)}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 9), Less: sizesOf("a", 7)}}},
-		"changed again":   {"the hour begins anew", core.Memory{Ours: ours, Foreign: theirs(time.Hour, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 8)}, core.Memory{Ours: ours, Foreign: &core.Foreign{Wanted: bounds("a", 8), Since: now}}},
-		"put back":        {"nothing is left of it", core.Memory{Ours: ours, Foreign: theirs(time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 4)}, core.Memory{Ours: ours}},
-		"somebody asked":  {"an operator knows of it", core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}, Look{JobID: "j", Wanted: bounds("a", 9), Sizes: sizesOf("a", 9), Asked: now}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 9)}}},
-		"asked before it": {"that was about something else", core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}, Look{JobID: "j", Wanted: bounds("a", 9), Asked: now.Add(-time.Hour)}, core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}},
+		"as we wrote":            {"nobody else did", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: bounds("a", 4)}, core.Memory{Ours: ours}},
+		"never written":          {"whatever is there was given to us", core.Memory{}, Look{JobID: "j", Wanted: bounds("a", 9)}, core.Memory{}},
+		"another job":            {"a new submission has its own sizes (BC-24)", core.Memory{Ours: ours, Foreign: theirs(0, now)}, Look{JobID: "k", Wanted: bounds("a", 9)}, core.Memory{}},
+		"changed":                {"I8", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: bounds("a", 9), Asked: now.Add(-time.Hour)}, core.Memory{Ours: ours, Foreign: theirs(0, now.Add(-time.Hour))}},
+		"lower bound":            {"that is a wish, too", core.Memory{Ours: ours}, Look{JobID: "j", Wanted: raised}, core.Memory{Ours: ours, Foreign: &core.Foreign{Wanted: raised, Since: now}}},
+		"forgotten":              {"I4: another JobManager, and what is wanted is not what we wrote", core.Memory{Ours: anew}, Look{JobID: "j", Wanted: bounds("a", 1)}, core.Memory{}},
+		"not forgotten":          {"with HA it knows what was asked", core.Memory{Ours: anew}, Look{JobID: "j", Wanted: bounds("a", 4)}, core.Memory{Ours: ours}},
+		"foreign, not forgotten": {"with HA it knows what somebody else asked, too", core.Memory{Ours: anew, Foreign: theirs(time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 9)}, core.Memory{Ours: ours, Foreign: theirs(time.Minute, time.Time{})}},
+		"foreign, forgotten":     {"what somebody else asked went with it", core.Memory{Ours: anew, Foreign: theirs(time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 1)}, core.Memory{}},
+		"still there":            {"left alone", core.Memory{Ours: ours, Foreign: theirs(59*time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 9)}, core.Memory{Ours: ours, Foreign: theirs(59*time.Minute, time.Time{})}},
+		"stood an hour":          {"given", core.Memory{Ours: ours, Foreign: theirs(time.Hour, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 9), Sizes: sizesOf("a", 7)}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 9), Less: sizesOf("a", 7)}}},
+		"changed again":          {"the hour begins anew", core.Memory{Ours: ours, Foreign: theirs(time.Hour, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 8)}, core.Memory{Ours: ours, Foreign: &core.Foreign{Wanted: bounds("a", 8), Since: now}}},
+		"put back":               {"nothing is left of it", core.Memory{Ours: ours, Foreign: theirs(time.Minute, time.Time{})}, Look{JobID: "j", Wanted: bounds("a", 4)}, core.Memory{Ours: ours}},
+		"somebody asked":         {"an operator knows of it", core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}, Look{JobID: "j", Wanted: bounds("a", 9), Sizes: sizesOf("a", 9), Asked: now}, core.Memory{Ours: &core.Ours{JobID: "j", Wish: bounds("a", 9)}}},
+		"asked before it":        {"that was about something else", core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}, Look{JobID: "j", Wanted: bounds("a", 9), Asked: now.Add(-time.Hour)}, core.Memory{Ours: ours, Foreign: theirs(time.Minute, now.Add(-time.Hour))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,6 +159,32 @@ func TestTrial(t *testing.T) {
 			}
 			if m = Watch(m, "j", core.Sample{At: began.Add(time.Hour)}, 2*time.Hour); m.Trial != nil {
 				t.Errorf("it is still on trial an hour later: %+v", m.Trial)
+			}
+		})
+	}
+}
+
+func TestRenew(t *testing.T) {
+	t.Parallel()
+	first, later := noon(), noon().Add(time.Hour)
+	ours := &core.Ours{JobID: "j", Wish: bounds("a", 4)}
+	anew := &core.Ours{JobID: "j", Wish: bounds("a", 4), Anew: true}
+	for name, tt := range map[string]struct {
+		reason string
+		m      core.Memory
+		s      core.Sample
+		want   core.Memory
+	}{
+		"no news":   {"nearly every look", core.Memory{Ours: ours, Started: first}, core.Sample{}, core.Memory{Ours: ours, Started: first}},
+		"the same":  {"the job was down, its JobManager was not", core.Memory{Ours: ours, Started: first}, core.Sample{Started: first}, core.Memory{Ours: ours, Started: first}},
+		"another":   {"it may know our write or not", core.Memory{Ours: ours, Started: first}, core.Sample{Started: later}, core.Memory{Ours: anew, Started: later}},
+		"the first": {"nothing to compare with: a doubt, and no new write", core.Memory{Ours: ours}, core.Sample{Started: later}, core.Memory{Ours: ours, Started: later}},
+		"none ours": {"nothing to forget", core.Memory{Started: first}, core.Sample{Started: later}, core.Memory{Started: later}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, Renew(tt.m, tt.s)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
 		})
 	}

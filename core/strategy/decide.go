@@ -112,6 +112,7 @@ func (c *cycle) run(problems []core.Problem) {
 	}
 	c.memory = stabilize.Learn(c.memory, c.ctx.LastOutcome, c.ctx.Now, c.p)
 	if n := len(c.ctx.Window); n > 0 {
+		c.memory = stabilize.Renew(c.memory, c.ctx.Window[n-1])
 		c.memory = stabilize.Watch(c.memory, c.ctx.JobID, c.ctx.Window[n-1], c.p.UndoLagWithin)
 	}
 	if !c.fit() {
