@@ -73,3 +73,28 @@ func TestJobsShare(t *testing.T) {
 		}
 	}
 }
+
+// TestWorldsShareTheFaults: every planned fault has a cluster, half of them with
+// HA, and no two clusters have the same plan.
+func TestWorldsShareTheFaults(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		s      Settings
+		worlds int
+	}{
+		{Settings{Faults: 200}, 2},
+		{Settings{Faults: 1}, 1},
+		{Settings{Faults: 15, Simulated: true}, 2},
+		{Settings{Faults: 1000, Simulated: true}, 4},
+		{Settings{Faults: 1001, Simulated: true}, 6},
+	} {
+		plans, total, seeds := tt.s.worlds(), 0, map[uint64]bool{}
+		for _, p := range plans {
+			total += p.Faults
+			seeds[p.Seed] = true
+		}
+		if len(plans) != tt.worlds || total != tt.s.Faults || len(seeds) != len(plans) {
+			t.Errorf("%d faults: %d clusters with %d faults and %d seeds", tt.s.Faults, len(plans), total, len(seeds))
+		}
+	}
+}

@@ -75,26 +75,49 @@ func (r Report) Last() string {
 		len(r.Injected), len(r.Verdict.WrongScaleDowns), len(r.Verdict.DoubleRescales), len(r.Verdict.LostDecisions), r.Seed)
 }
 
-// Run injects the faults of a seed: half of them on a cluster with HA, then half
-// on one without.
+// worlds gives a plan for each cluster: every second one, the first among them,
+// has HA. One cluster has so many faults at most, where it is simulated.
+func (s Settings) worlds() []Plan {
+	const most = 250
+	n := 2
+	p := Plan{Ordered: realOrdered, Loaded: realLoaded}
+	if s.Simulated {
+		n *= 1 + (s.Faults-1)/(2*most)
+		p = Plan{Ordered: simulatedOrdered, Loaded: simulatedLoaded}
+	}
+	var out []Plan
+	for i := range min(n, s.Faults) {
+		p.Seed = s.Seed + uint64(i)*seedStep //nolint:gosec // i is small
+		p.Faults = (s.Faults + n - 1 - i) / n
+		out = append(out, p)
+	}
+	return out
+}
+
+// seedStep keeps the plans of one seed apart from those of the next.
+const seedStep = 1 << 32
+
+// Run injects the faults of a seed: half of them on clusters with HA, half on
+// clusters without.
 func Run(ctx context.Context, s Settings) (Report, error) {
 	began := time.Now()
 	r := &runner{Settings: s}
 	r.report.Seed = s.Seed
-	for phase, ha := range []bool{true, false} {
-		p := Plan{Seed: s.Seed + uint64(phase), Faults: s.Faults / 2, Ordered: realOrdered, Loaded: realLoaded}
-		if ha {
-			p.Faults = s.Faults - p.Faults
-		}
+	var (
+		worlds   sync.WaitGroup
+		problems = make([]error, len(s.worlds()))
+	)
+	for i, p := range s.worlds() {
+		run := func() { problems[i] = r.world(ctx, p, i%2 == 0) }
 		if s.Simulated {
-			p.Ordered, p.Loaded = simulatedOrdered, simulatedLoaded
-		}
-		if p.Faults == 0 {
+			worlds.Go(run) // they wait most of the time
 			continue
 		}
-		if err := r.phase(ctx, p, ha); err != nil {
-			return r.report, err
-		}
+		run()
+	}
+	worlds.Wait()
+	if err := errors.Join(problems...); err != nil {
+		return r.report, err
 	}
 	r.report.Missing = s.Faults - len(r.report.Injected)
 	r.report.Took = time.Since(began)
@@ -128,14 +151,14 @@ func (r *runner) done(f Fault, e End, took time.Duration) {
 	}
 }
 
-// phase runs a plan on a cluster of its own.
-func (r *runner) phase(ctx context.Context, p Plan, ha bool) (err error) {
+// world runs a plan on a cluster of its own.
+func (r *runner) world(ctx context.Context, p Plan, ha bool) (err error) {
 	name := map[bool]string{true: "with HA", false: "without HA"}[ha]
 	dir, err := os.MkdirTemp(r.Dir, "chaos-")
 	if err != nil {
 		return err
 	}
-	r.say("%d faults on a cluster %s, seed %d", p.Faults, name, p.Seed)
+	r.say("%d faults on a cluster %s, in %s", p.Faults, name, dir)
 	c, err := r.cluster(ctx, p, ha, dir)
 	if err != nil {
 		return err
@@ -174,11 +197,13 @@ func (r *runner) cluster(ctx context.Context, p Plan, ha bool, dir string) (clus
 
 func (r *runner) judge(record Record, phase string) {
 	v := Judge(record)
+	r.say("%s: %d writes for %d decisions, %d rescales, %d orders", phase, len(record.Writes), len(record.Asks), len(record.Rescales), len(record.Orders))
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	all := &r.report.Verdict
 	all.WrongScaleDowns = append(all.WrongScaleDowns, v.WrongScaleDowns...)
 	all.DoubleRescales = append(all.DoubleRescales, v.DoubleRescales...)
 	all.LostDecisions = append(all.LostDecisions, v.LostDecisions...)
-	r.say("%s: %d writes for %d decisions, %d rescales, %d orders", phase, len(record.Writes), len(record.Asks), len(record.Rescales), len(record.Orders))
 	if v.Failed() {
 		r.report.Evidence = append(r.report.Evidence, record.lines(phase)...)
 	}
