@@ -112,9 +112,9 @@ type Proxy struct {
 	queues map[string]*sync.Mutex
 }
 
-// upstreamLimit bounds a write that nobody waits for any longer, and a look at
-// what is in force.
-const upstreamLimit = 10 * time.Second
+// upstreamLimit bounds a request that nobody waits for any longer: a jar that is
+// run takes seconds.
+const upstreamLimit = 30 * time.Second
 
 // New starts a proxy on a free loopback port. Target gives the base URL of Flink
 // for each request anew.
@@ -231,19 +231,21 @@ type reply struct {
 
 // forward has Flink answer, as often as the fault says.
 func (p *Proxy) forward(r *http.Request, call Call, f Fault, body []byte, at time.Time) reply {
-	if !call.Writes() {
-		if f.Lost {
-			return reply{}
-		}
-		return p.ask(r, body)
+	if f.Lost && call.Writes() {
+		p.note(Write{At: at, JobID: call.JobID, Body: string(body), Lost: true})
 	}
 	if f.Lost {
-		p.note(Write{At: at, JobID: call.JobID, Body: string(body), Lost: true})
 		return reply{}
 	}
-	// A write reaches Flink whatever becomes of who sent it.
+	if call.Method == http.MethodGet {
+		return p.ask(r, body)
+	}
+	// What changes something reaches Flink whatever becomes of who sent it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), upstreamLimit)
 	defer cancel()
+	if !call.Writes() {
+		return p.ask(r.WithContext(ctx), body)
+	}
 	got := p.write(r.WithContext(ctx), call, body, at, false)
 	if f.Twice {
 		again := r.Clone(context.WithoutCancel(r.Context()))

@@ -114,11 +114,12 @@ func TestAWriteOutlivesItsSender(t *testing.T) {
 	p := New(func() string { return upstream.URL })
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	p.OnWrite(cancel, func() { close(done) })
+	gone, done := make(chan struct{}), make(chan struct{})
+	p.OnWrite(cancel, func() { <-gone; close(done) })
 	if got := put(ctx, t, p, "new"); got != "no answer" {
 		t.Errorf("got %q", got)
 	}
+	close(gone)
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
