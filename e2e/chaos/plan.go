@@ -46,8 +46,8 @@ type Fault struct {
 	Number int
 	Kind   Kind
 	Step   Step
-	// Job is the index of the job whose rescale is hit.
-	Job int
+	// Job is the index of the job whose rescale is hit, Cluster that of its cluster.
+	Job, Cluster int
 	// Down is how long what was killed stays down, or a request is late.
 	Down time.Duration
 	// Times is how many requests in a row a fault of the network hits.
@@ -67,8 +67,12 @@ func (f Fault) endsParent() bool {
 type Plan struct {
 	Seed   uint64
 	Faults int
-	// Ordered and Loaded are how many jobs are rescaled by orders, and by their
-	// load; the latter come last and get half of a share each, since they are slow.
+	// Clusters is how many there are: every second one, the first among them, has
+	// HA.
+	Clusters int
+	// Ordered and Loaded are how many jobs of each cluster are rescaled by orders,
+	// and by their load; the latter come last and get half of a share each, since
+	// they are slow.
 	Ordered, Loaded int
 }
 
@@ -110,7 +114,7 @@ func (p Plan) Make() []Fault {
 	for i := range all {
 		all[i].steps = shuffled(r, all[i].steps)
 	}
-	jobs := p.turns()
+	turns := p.turns()
 	out := make([]Fault, 0, p.Faults)
 	for round := 0; len(out) < p.Faults; round++ {
 		for _, i := range r.Perm(len(all)) {
@@ -118,10 +122,10 @@ func (p Plan) Make() []Fault {
 				break
 			}
 			k := all[i]
-			out = append(out, Fault{
-				Number: len(out) + 1, Kind: k.kind, Step: k.steps[round%len(k.steps)], Job: jobs[len(out)%len(jobs)],
-				Down: down(r, k.kind), Times: 1 + r.IntN(3), BySignal: r.IntN(3) == 0, SameID: r.IntN(2) == 0,
-			})
+			f := turns[len(out)%len(turns)]
+			f.Number, f.Kind, f.Step = len(out)+1, k.kind, k.steps[round%len(k.steps)]
+			f.Down, f.Times, f.BySignal, f.SameID = down(r, k.kind), 1+r.IntN(3), r.IntN(3) == 0, r.IntN(2) == 0
+			out = append(out, f)
 		}
 	}
 	return out
@@ -136,12 +140,14 @@ func shuffled(r *rand.Rand, steps []Step) []Step {
 }
 
 // turns is the order in which jobs get faults.
-func (p Plan) turns() []int {
-	var out []int
+func (p Plan) turns() []Fault {
+	var out []Fault
 	for turn := range 2 {
 		for job := range p.Ordered + p.Loaded {
-			if job < p.Ordered || turn == 1 {
-				out = append(out, job)
+			for cluster := range p.Clusters {
+				if job < p.Ordered || turn == 1 {
+					out = append(out, Fault{Job: job, Cluster: cluster})
+				}
 			}
 		}
 	}
@@ -166,6 +172,6 @@ func down(r *rand.Rand, k Kind) time.Duration {
 }
 
 // of gives the faults of one job, in order.
-func of(faults []Fault, job int) []Fault {
-	return slices.DeleteFunc(slices.Clone(faults), func(f Fault) bool { return f.Job != job })
+func of(faults []Fault, cluster, job int) []Fault {
+	return slices.DeleteFunc(slices.Clone(faults), func(f Fault) bool { return f.Cluster != cluster || f.Job != job })
 }

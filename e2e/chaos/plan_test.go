@@ -9,7 +9,7 @@ import (
 
 func TestAPlanRepeats(t *testing.T) {
 	t.Parallel()
-	p := Plan{Seed: 7, Faults: 200, Ordered: 3, Loaded: 1}
+	p := Plan{Seed: 7, Faults: 200, Clusters: 2, Ordered: 3, Loaded: 1}
 	if diff := cmp.Diff(p.Make(), p.Make()); diff != "" {
 		t.Errorf("the same seed gives another plan:\n%s", diff)
 	}
@@ -24,7 +24,7 @@ func TestAPlanRepeats(t *testing.T) {
 func TestAPlanIsBalanced(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{15, 200, 1000} {
-		faults := Plan{Seed: 3, Faults: n, Ordered: 3, Loaded: 1}.Make()
+		faults := Plan{Seed: 3, Faults: n, Clusters: 2, Ordered: 3, Loaded: 1}.Make()
 		byKind, byStep := map[Kind]int{}, map[Kind]map[Step]int{}
 		for i, f := range faults {
 			if f.Number != i+1 {
@@ -52,16 +52,19 @@ func TestAPlanIsBalanced(t *testing.T) {
 	}
 }
 
-// TestJobsShare: a job with a load gets half of what one with orders gets.
+// TestJobsShare: a job with a load gets half of what one with orders gets, and
+// each cluster the same.
 func TestJobsShare(t *testing.T) {
 	t.Parallel()
-	faults := Plan{Seed: 1, Faults: 70, Ordered: 3, Loaded: 1}.Make()
+	faults := Plan{Seed: 1, Faults: 140, Clusters: 2, Ordered: 3, Loaded: 1}.Make()
 	total := 0
-	for job, want := range []int{20, 20, 20, 10} {
-		n := len(of(faults, job))
-		total += n
-		if n != want {
-			t.Errorf("job %d has %d faults, want %d", job, n, want)
+	for cluster := range 2 {
+		for job, want := range []int{20, 20, 20, 10} {
+			n := len(of(faults, cluster, job))
+			total += n
+			if n != want {
+				t.Errorf("job %d of cluster %d has %d faults, want %d", job, cluster, n, want)
+			}
 		}
 	}
 	if total != len(faults) {
@@ -74,27 +77,18 @@ func TestJobsShare(t *testing.T) {
 	}
 }
 
-// TestWorldsShareTheFaults: every planned fault has a cluster, half of them with
-// HA, and no two clusters have the same plan.
-func TestWorldsShareTheFaults(t *testing.T) {
+// TestClusters: a simulated one has so many faults at most, a real one any.
+func TestClusters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		s      Settings
-		worlds int
+		s    Settings
+		want int
 	}{
-		{Settings{Faults: 200}, 2},
-		{Settings{Faults: 1}, 1},
-		{Settings{Faults: 15, Simulated: true}, 2},
-		{Settings{Faults: 1000, Simulated: true}, 4},
-		{Settings{Faults: 1001, Simulated: true}, 6},
+		{Settings{Faults: 1}, 2}, {Settings{Faults: 200}, 2}, {Settings{Faults: 15, Simulated: true}, 2}, {Settings{Faults: 500, Simulated: true}, 2},
+		{Settings{Faults: 1000, Simulated: true}, 4}, {Settings{Faults: 1001, Simulated: true}, 6},
 	} {
-		plans, total, seeds := tt.s.worlds(), 0, map[uint64]bool{}
-		for _, p := range plans {
-			total += p.Faults
-			seeds[p.Seed] = true
-		}
-		if len(plans) != tt.worlds || total != tt.s.Faults || len(seeds) != len(plans) {
-			t.Errorf("%d faults: %d clusters with %d faults and %d seeds", tt.s.Faults, len(plans), total, len(seeds))
+		if got := tt.s.plan().Clusters; got != tt.want {
+			t.Errorf("%d faults, simulated %v: %d clusters, want %d", tt.s.Faults, tt.s.Simulated, got, tt.want)
 		}
 	}
 }

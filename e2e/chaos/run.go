@@ -75,27 +75,17 @@ func (r Report) Last() string {
 		len(r.Injected), len(r.Verdict.WrongScaleDowns), len(r.Verdict.DoubleRescales), len(r.Verdict.LostDecisions), r.Seed)
 }
 
-// worlds gives a plan for each cluster: every second one, the first among them,
-// has HA. One cluster has so many faults at most, where it is simulated.
-func (s Settings) worlds() []Plan {
+// plan says what is injected where. One simulated cluster gets so many faults at
+// most.
+func (s Settings) plan() Plan {
 	const most = 250
-	n := 2
-	p := Plan{Ordered: realOrdered, Loaded: realLoaded}
+	p := Plan{Seed: s.Seed, Faults: s.Faults, Clusters: 2, Ordered: realOrdered, Loaded: realLoaded}
 	if s.Simulated {
-		n *= 1 + (s.Faults-1)/(2*most)
-		p = Plan{Ordered: simulatedOrdered, Loaded: simulatedLoaded}
+		p.Clusters *= 1 + (s.Faults-1)/(2*most)
+		p.Ordered, p.Loaded = simulatedOrdered, simulatedLoaded
 	}
-	var out []Plan
-	for i := range min(n, s.Faults) {
-		p.Seed = s.Seed + uint64(i)*seedStep //nolint:gosec // i is small
-		p.Faults = (s.Faults + n - 1 - i) / n
-		out = append(out, p)
-	}
-	return out
+	return p
 }
-
-// seedStep keeps the plans of one seed apart from those of the next.
-const seedStep = 1 << 32
 
 // Run injects the faults of a seed: half of them on clusters with HA, half on
 // clusters without.
@@ -103,12 +93,12 @@ func Run(ctx context.Context, s Settings) (Report, error) {
 	began := time.Now()
 	r := &runner{Settings: s}
 	r.report.Seed = s.Seed
-	var (
-		worlds   sync.WaitGroup
-		problems = make([]error, len(s.worlds()))
-	)
-	for i, p := range s.worlds() {
-		run := func() { problems[i] = r.world(ctx, p, i%2 == 0) }
+	p := s.plan()
+	faults := p.Make()
+	var worlds sync.WaitGroup
+	problems := make([]error, p.Clusters)
+	for i := range p.Clusters {
+		run := func() { problems[i] = r.world(ctx, p, i, faults) }
 		if s.Simulated {
 			worlds.Go(run) // they wait most of the time
 			continue
@@ -123,6 +113,8 @@ func Run(ctx context.Context, s Settings) (Report, error) {
 	r.report.Took = time.Since(began)
 	return r.report, nil
 }
+
+func withHA(cluster int) bool { return cluster%2 == 0 }
 
 type runner struct {
 	Settings
@@ -151,14 +143,15 @@ func (r *runner) done(f Fault, e End, took time.Duration) {
 	}
 }
 
-// world runs a plan on a cluster of its own.
-func (r *runner) world(ctx context.Context, p Plan, ha bool) (err error) {
-	name := map[bool]string{true: "with HA", false: "without HA"}[ha]
+// world runs its part of the plan on a cluster of its own.
+func (r *runner) world(ctx context.Context, p Plan, cluster int, faults []Fault) (err error) {
+	ha := withHA(cluster)
+	name := fmt.Sprintf("cluster %d (%s)", cluster+1, map[bool]string{true: "with HA", false: "without HA"}[ha])
 	dir, err := os.MkdirTemp(r.Dir, "chaos-")
 	if err != nil {
 		return err
 	}
-	r.say("%d faults on a cluster %s, in %s", p.Faults, name, dir)
+	r.say("%s: data and logs in %s", name, dir)
 	c, err := r.cluster(ctx, p, ha, dir)
 	if err != nil {
 		return err
@@ -171,10 +164,9 @@ func (r *runner) world(ctx context.Context, p Plan, ha bool) (err error) {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	go w.supervise(watching)
-	faults := p.Make()
 	var drivers sync.WaitGroup
 	for i, j := range w.jobs {
-		drivers.Go(func() { w.drive(ctx, j, of(faults, i), r.done) })
+		drivers.Go(func() { w.drive(ctx, j, of(faults, cluster, i), r.done) })
 	}
 	drivers.Wait()
 	if ctx.Err() != nil {
