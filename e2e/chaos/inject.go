@@ -196,4 +196,6 @@ func (w *world) trigger(j *job, s Step) func(proxy.Call) bool {
 	}
 }
 
-func (f Fault) text() string { return fmt.Sprintf("%s at %s of orders-%d", f.Kind, f.Step, f.Job+1) }
+func (f Fault) text() string {
+	return fmt.Sprintf("%s at %s of orders-%d on cluster %d", f.Kind, f.Step, f.Job+1, f.Cluster+1)
+}

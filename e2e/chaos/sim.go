@@ -90,7 +90,7 @@ func (s *simulated) policy(loaded bool) map[string]string {
 		"job.autoscaler.catch-up.duration":            "30 s",
 		"job.autoscaler.scale-down.interval":          "3 s",
 		"job.autoscaler.metrics.busy-time.aggregator": "AVG",
-		"job.autoscaler.rescale.verify-timeout":       "30 s",
+		"job.autoscaler.rescale.verify-timeout":       "60 s",
 	}
 	return common(p, loaded)
 }
