@@ -138,7 +138,7 @@ func TestKilledHolders(t *testing.T) {
 
 	// kill -9 of the worker while a rescale writes: it goes on with its lease.
 	reached := make(chan struct{})
-	r.proxy.hook(func() { must(t, r.Worker.Kill()); close(reached) }, nil)
+	r.proxy.OnWrite(func() { must(t, r.Worker.Kill()); close(reached) }, nil)
 	pin(r, job, "5")
 	<-reached
 	r.launchWorker()
@@ -167,7 +167,7 @@ func TestKilledHolders(t *testing.T) {
 	// what it holds.
 	r.await(job, "the first to have shrunk", runsAt(2))
 	gone := make(chan struct{})
-	r.proxy.hook(func() {
+	r.proxy.OnWrite(func() {
 		r.tctl("workflow", "terminate", "--wid", "flink-rescale/dev/flink/"+job, "--reason", "test")
 		close(gone)
 	}, nil)
