@@ -127,6 +127,8 @@ func (l *loop) ask(ctx workflow.Context, d core.Decision, w *activities.SlotsWis
 		a.Since = before.Since
 	}
 	l.s.Turn.Asked, l.s.Turn.Held, l.s.Turn.TellAt = a, w.Held, time.Time{}
+	l.asking = true
+	defer func() { l.asking = false }()
 	got, err := callAskSlots(ctx, activities.AskSlotsInput{
 		Key: l.s.Spec.Key, DecisionID: d.ID, ReplyTo: workflow.GetInfo(ctx).WorkflowExecution.ID, SlotsWish: *w,
 	})
@@ -137,8 +139,6 @@ func (l *loop) ask(ctx workflow.Context, d core.Decision, w *activities.SlotsWis
 	}
 	a.For, a.Off, a.AgainAt = got.Lease, got.Off, now.Add(renewAfter(got.Lease))
 	l.s.Turn.TellAt = now.Add(tellEvery)
-	l.asking = true
-	defer func() { l.asking = false }()
 	_, _ = workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout: answerWithin, TimerOptions: workflow.TimerOptions{Summary: "wait for the answer, a moment"},
 	}, a.answered)
