@@ -75,15 +75,19 @@ func (w *world) one(ctx context.Context, j *job, f Fault) End {
 	if err == nil {
 		err = w.strike(ctx, f, rule, hurt)
 	}
+	e.Injected = err == nil
 	if err == nil && hurt != nil {
 		err = w.mend(ctx, wound, <-hit)
+	}
+	if err == nil && j.fails {
+		err = w.relent(ctx, j, f)
 	}
 	if err != nil {
 		e.Stuck = err.Error()
 		return e
 	}
 	s, v, err := w.rest(ctx, j, "after the fault", wanted)
-	e.Last, e.Runs = s.LastRescale, v.Runs
+	e.At, e.Last, e.Runs = time.Now(), s.LastRescale, v.Runs
 	for _, x := range s.Vertices {
 		e.Told = append(e.Told, core.VertexSize{ID: x.ID, Parallelism: x.Parallelism})
 	}
@@ -116,6 +120,16 @@ func (w *world) mend(ctx context.Context, wound wound, hurt error) error {
 	return errors.Join(hurt, wound.heal(ctx))
 }
 
+// relent orders a size at which the job does not fail: otherwise it is made to try
+// again and again.
+func (w *world) relent(ctx context.Context, j *job, f Fault) error {
+	v, err := w.look(ctx, j)
+	if err != nil {
+		return err
+	}
+	return w.order(ctx, j, f.BySignal, Order{Parallelism: mostSlots - 1, Had: v.Held})
+}
+
 // wish says whether a job has come to what it was to come to.
 type wish func(workflows.Status, view) bool
 
@@ -125,19 +139,21 @@ func (w *world) provoke(ctx context.Context, j *job, f Fault) (wish, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.loaded {
+	size := mostSlots
+	switch {
+	case j.loaded:
 		return w.load(j, v)
-	}
-	size := 2
-	if len(v.Held) > 0 {
-		size += (v.Held[0].Upper - 1) % 3 // 1, 2, 3, 4, and 2 again
+	case j.fails: // and is ordered to another size once it was hit
+		return func(_ workflows.Status, v view) bool { return v.at(mostSlots - 1) }, w.order(ctx, j, f.BySignal, Order{Parallelism: size, Had: v.Held, Ended: f.endsParent()})
+	case len(v.Held) > 0:
+		size = 2 + (v.Held[0].Upper-1)%3 // 1, 2, 3, 4, and 2 again
 	}
 	return func(s workflows.Status, v view) bool {
 		// An order ends with the workflow that took it: then only the rescale under
 		// way goes on, and where it does not succeed nobody tries again.
 		given := f.endsParent() && s.Override == nil && s.LastRescale != nil && s.LastRescale.Kind != core.Applied
 		return v.at(size) || given
-	}, w.order(ctx, j, f, v, size)
+	}, w.order(ctx, j, f.BySignal, Order{Parallelism: size, Had: v.Held, Ended: f.endsParent()})
 }
 
 // load turns the load up or down.
@@ -160,16 +176,18 @@ func (w *world) load(j *job, v view) (wish, error) {
 
 // order gives an order until it is accepted; it has one id whatever becomes of
 // the answer.
-func (w *world) order(ctx context.Context, j *job, f Fault, v view, size int) error {
+func (w *world) order(ctx context.Context, j *job, bySignal bool, o Order) error {
 	j.orders++
-	o := Order{Job: j.name, ID: fmt.Sprintf("%s-%d", j.name, j.orders), Sent: time.Now(), Parallelism: size, Had: v.Held, Ended: f.endsParent()}
+	o.Job, o.ID, o.Sent = j.name, fmt.Sprintf("%s-%d", j.name, j.orders), time.Now()
+	body := map[string]any{"parallelism": o.Parallelism, "by": "chaos"}
 	err := w.told(ctx, func(ctx context.Context) error {
-		if f.BySignal {
-			return w.stack.Client.SignalWorkflow(ctx, spec.ID(j.key()), "", workflows.MsgOverride, map[string]any{"parallelism": size, "by": "chaos", "id": o.ID})
+		if bySignal {
+			body["id"] = o.ID
+			return w.stack.Client.SignalWorkflow(ctx, spec.ID(j.key()), "", workflows.MsgOverride, body)
 		}
 		h, err := w.stack.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 			UpdateID: o.ID, WorkflowID: spec.ID(j.key()), UpdateName: workflows.MsgOverride, WaitForStage: client.WorkflowUpdateStageCompleted,
-			Args: []any{map[string]any{"parallelism": size, "by": "chaos"}},
+			Args: []any{body},
 		})
 		if err != nil {
 			return err

@@ -17,8 +17,9 @@ type cluster interface {
 	// url is where requests go now.
 	url() string
 	// submit runs a job at one subtask per vertex; sameID is an id that it had
-	// before, empty for a new one.
-	submit(ctx context.Context, job, sameID string) error
+	// before, empty for a new one. It fails where its work is done by failAt subtasks
+	// or more; 0: nowhere.
+	submit(ctx context.Context, job, sameID string, failAt int) error
 	// rate changes how many records arrive per second.
 	rate(job string, perSecond float64) error
 	// policy is how a job is scaled.
@@ -58,9 +59,12 @@ type view struct {
 
 // at is true when everything is wanted at a size, and runs at it.
 func (v view) at(size int) bool {
-	return v.AllRun && len(v.Held) > 0 &&
-		!slices.ContainsFunc(v.Held, func(b core.Bounds) bool { return b.Upper != size }) &&
-		!slices.ContainsFunc(v.Runs, func(r core.VertexSize) bool { return r.Parallelism != size })
+	return v.AllRun && all(v.Held, size) && !slices.ContainsFunc(v.Runs, func(r core.VertexSize) bool { return r.Parallelism != size })
+}
+
+// all is true where one size is asked for every vertex.
+func all(r core.Requirements, size int) bool {
+	return len(r) > 0 && !slices.ContainsFunc(r, func(b core.Bounds) bool { return b.Upper != size })
 }
 
 // worker gives the vertex that does the work: the one with something before and

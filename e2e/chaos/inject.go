@@ -164,7 +164,7 @@ func network(f Fault, hurt func()) proxy.Fault {
 	answer := map[Kind]proxy.Answer{NetDrop: proxy.Dropped, Net503: proxy.Unavailable, Net409: proxy.Conflict, NetHTML: proxy.Page, NetHalf: proxy.Half}
 	switch a, garbled := answer[f.Kind]; {
 	case garbled:
-		out.Answer, out.Lost = a, f.Step == AtWrite
+		out.Answer, out.Lost = a, f.Step == AtWrite || f.Step == AtUndo
 	case f.Kind == NetRepeat:
 		out.Twice, out.Gap = true, f.Down
 	case f.Kind == NetDelay && f.Step == AtWritten:
@@ -188,12 +188,20 @@ func (w *world) trigger(j *job, s Step) func(proxy.Call) bool {
 			return c.Inspects()
 		case AtWrite, AtWritten:
 			return c.Writes()
+		case AtUndo:
+			return c.Writes() && !asksFor(c.Body, mostSlots)
 		case AtVerify:
 			written = written || c.Writes()
 			return written && c.Inspects()
 		}
 		return false
 	}
+}
+
+// asksFor is true for a write of one size for every vertex.
+func asksFor(body string, size int) bool {
+	r, err := requirements(body)
+	return err == nil && all(r, size)
 }
 
 func (f Fault) text() string {

@@ -230,14 +230,14 @@ func outcomes() []core.OutcomeKind {
 }
 
 // ordered: each order that was accepted was asked of Flink, unless Flink held it
-// already or an operator ended the workflow that took it.
+// already, came to it otherwise, as by an undo, or an operator ended the workflow
+// that took it.
 func (j *judge) ordered() {
 	for _, o := range j.Orders {
-		is := func(r core.Requirements) bool {
-			return len(r) > 0 && !slices.ContainsFunc(r, func(b core.Bounds) bool { return b.Upper != o.Parallelism })
-		}
-		done := o.Ended || is(o.Had) || slices.ContainsFunc(j.Asks, func(a Ask) bool {
-			return a.Job == o.Job && a.Cause == core.ReasonOverride && is(a.Wish) && a.Until.After(o.Sent)
+		done := o.Ended || all(o.Had, o.Parallelism) || slices.ContainsFunc(j.Asks, func(a Ask) bool {
+			return a.Job == o.Job && a.Cause == core.ReasonOverride && all(a.Wish, o.Parallelism) && a.Until.After(o.Sent)
+		}) || slices.ContainsFunc(j.Ends, func(e End) bool {
+			return e.Job == o.Job && e.At.After(o.Sent) && e.at(o.Parallelism)
 		})
 		if !done {
 			j.out.LostDecisions = append(j.out.LostDecisions, fmt.Sprintf("%s: order %s to run at %d was accepted, and nothing was ever asked of Flink", o.Job, o.ID, o.Parallelism))
@@ -262,6 +262,11 @@ func (j *judge) ended() {
 			j.out.LostDecisions = append(j.out.LostDecisions, fmt.Sprintf("%s after fault %d (%s at %s): %s", e.Job, e.Fault.Number, e.Fault.Kind, e.Fault.Step, why))
 		}
 	}
+}
+
+// at is true where everything ran at a size.
+func (e End) at(size int) bool {
+	return len(e.Runs) > 0 && !slices.ContainsFunc(e.Runs, func(r core.VertexSize) bool { return r.Parallelism != size })
 }
 
 func (e effect) text() string {

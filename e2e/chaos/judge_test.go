@@ -120,6 +120,14 @@ func TestJudge(t *testing.T) {
 		"an order with nothing to do": {"Flink held it already", func(r *Record) {
 			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 1, Had: to(1)})
 		}, 0, 0, 0},
+		"an order that an undo obeyed": {"it runs as ordered, and nothing had to be asked", func(r *Record) {
+			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 3, Had: to(4)})
+			r.Ends = append(r.Ends, End{Job: jobA, At: at(60), Told: runs(3), Runs: runs(3), Last: r.Ends[0].Last})
+		}, 0, 0, 0},
+		"an order that ran before": {"it ran so before the order, and not after", func(r *Record) {
+			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 3, Had: to(4)})
+			r.Ends = append(r.Ends, End{Job: jobA, At: at(40), Told: runs(3), Runs: runs(3), Last: r.Ends[0].Last})
+		}, 0, 0, 1},
 		"an order that was ended": {"an operator ended the workflow before anything came of it", func(r *Record) {
 			r.Orders = append(r.Orders, Order{Job: jobA, ID: "o-2", Sent: at(50), Parallelism: 3, Had: to(1), Ended: true})
 		}, 0, 0, 0},

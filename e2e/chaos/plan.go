@@ -38,6 +38,7 @@ const (
 	AtWrite     Step = "write"     // sent, and not yet seen by Flink
 	AtWritten   Step = "written"   // Flink took it, and the worker does not know
 	AtVerify    Step = "verify"    // while Flink goes to the new size
+	AtUndo      Step = "undo"      // the job fails at the new size, and the write of the one before is sent
 )
 
 // Fault is one planned fault.
@@ -71,17 +72,21 @@ type Plan struct {
 	// HA.
 	Clusters int
 	// Ordered and Loaded are how many jobs of each cluster are rescaled by orders,
-	// and by their load; the latter come last and get half of a share each, since
-	// they are slow.
+	// and by their load; the latter get half of a share each, since they are slow.
+	// One job more, the last, fails at mostSlots subtasks and gets what happens to
+	// an undo.
 	Ordered, Loaded int
 }
+
+// failing is the index of the job that fails.
+func (p Plan) failing() int { return p.Ordered + p.Loaded }
 
 // kinds gives every kind with the steps at which it makes sense.
 func kinds() []struct {
 	kind  Kind
 	steps []Step
 } {
-	every := []Step{AtOrder, AtPreflight, AtWrite, AtWritten, AtVerify}
+	every := []Step{AtOrder, AtPreflight, AtWrite, AtWritten, AtVerify, AtUndo}
 	open := every[1:]
 	return []struct {
 		kind  Kind
@@ -123,6 +128,9 @@ func (p Plan) Make() []Fault {
 			}
 			k := all[i]
 			f := turns[len(out)%len(turns)]
+			if k.steps[round%len(k.steps)] == AtUndo {
+				f.Job = p.failing()
+			}
 			f.Number, f.Kind, f.Step = len(out)+1, k.kind, k.steps[round%len(k.steps)]
 			f.Down, f.Times, f.BySignal, f.SameID = down(r, k.kind), 1+r.IntN(3), r.IntN(3) == 0, r.IntN(2) == 0
 			out = append(out, f)

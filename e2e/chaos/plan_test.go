@@ -56,14 +56,23 @@ func TestAPlanIsBalanced(t *testing.T) {
 // each cluster the same.
 func TestJobsShare(t *testing.T) {
 	t.Parallel()
-	faults := Plan{Seed: 1, Faults: 140, Clusters: 2, Ordered: 3, Loaded: 1}.Make()
+	p := Plan{Seed: 1, Faults: 14_000, Clusters: 2, Ordered: 3, Loaded: 1}
+	faults := p.Make()
 	total := 0
-	for cluster := range 2 {
-		for job, want := range []int{20, 20, 20, 10} {
+	for cluster := range p.Clusters {
+		for job, share := range []float64{2, 2, 2, 1} {
 			n := len(of(faults, cluster, job))
 			total += n
-			if n != want {
-				t.Errorf("job %d of cluster %d has %d faults, want %d", job, cluster, n, want)
+			// What happens to an undo is taken from all alike.
+			if want := share * float64(p.Faults) / 14; float64(n) > want || float64(n) < 0.7*want {
+				t.Errorf("job %d of cluster %d has %d faults, want most of %.0f", job, cluster, n, want)
+			}
+		}
+		undone := of(faults, cluster, p.failing())
+		total += len(undone)
+		for _, f := range undone {
+			if f.Step != AtUndo {
+				t.Errorf("the job that fails gets %+v", f)
 			}
 		}
 	}
@@ -71,6 +80,9 @@ func TestJobsShare(t *testing.T) {
 		t.Errorf("%d of %d faults have a job", total, len(faults))
 	}
 	for _, f := range faults {
+		if f.Step == AtUndo && f.Job != p.failing() {
+			t.Errorf("an undo of a job that does not fail: %+v", f)
+		}
 		if f.Down < 0 || f.Down > 8*time.Second || f.Times < 1 || f.Times > 3 {
 			t.Errorf("%+v", f)
 		}

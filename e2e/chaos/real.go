@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ type real struct {
 
 // Real TaskManagers: the loss of one leaves every job enough to run.
 const (
-	taskManagers = 3
+	taskManagers = 4
 	slotsEach    = 6
 )
 
@@ -50,14 +51,14 @@ func (r *real) url() string { return r.URL() }
 
 func (r *real) keeps() bool { return r.ha }
 
-func (r *real) submit(ctx context.Context, job, sameID string) error {
+func (r *real) submit(ctx context.Context, job, sameID string, failAt int) error {
 	rates, err := r.rateFile(job)
 	if err != nil {
 		return err
 	}
 	id, err := r.Submit(ctx, r.jar, flinklocal.JobOptions{
 		Name: job, Parallelism: 1, JobID: sameID,
-		Args: []string{"--rate-file", rates.Path(), "--splits", "12", "--cost-us", "1000", "--max-parallelism", "24"},
+		Args: []string{"--rate-file", rates.Path(), "--splits", "12", "--cost-us", "1000", "--max-parallelism", "24", "--fail-at", strconv.Itoa(failAt)},
 	})
 	if err != nil {
 		return err

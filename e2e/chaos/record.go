@@ -92,6 +92,9 @@ type Need struct {
 type End struct {
 	Job   string
 	Fault Fault
+	// Injected is false where the rescale never came to the step.
+	Injected bool
+	At       time.Time
 	// Stuck says why it is not as it should be, empty when it is.
 	Stuck string
 	// Told are the sizes that the workflow tells, Runs those that Flink shows.

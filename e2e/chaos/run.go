@@ -129,15 +129,20 @@ func (r *runner) say(format string, args ...any) {
 }
 
 func (r *runner) done(f Fault, e End, took time.Duration) {
-	outcome := "stuck"
-	if e.Stuck == "" && e.Last != nil {
-		outcome = string(e.Last.Kind)
+	outcome, why := "stuck", ""
+	if o := e.Last; e.Stuck == "" && o != nil {
+		outcome = string(o.Kind)
+		if o.Kind != core.Applied {
+			why = fmt.Sprintf(" (%s: %s)", o.Reason, o.Note)
+		}
 	}
 	r.mu.Lock()
-	r.report.Injected = append(r.report.Injected, Injected{f, outcome, took})
+	if e.Injected {
+		r.report.Injected = append(r.report.Injected, Injected{f, outcome, took})
+	}
 	n := len(r.report.Injected)
 	r.mu.Unlock()
-	r.say("%d/%d %s: %s in %.0f s", n, r.Faults, f.text(), outcome, took.Seconds())
+	r.say("%d/%d %s: %s in %.0f s%s", n, r.Faults, f.text(), outcome, took.Seconds(), why)
 	if e.Stuck != "" {
 		r.say("fault %d is not healed: %s", f.Number, e.Stuck)
 	}
@@ -182,7 +187,7 @@ func (r *runner) world(ctx context.Context, p Plan, cluster int, faults []Fault)
 
 func (r *runner) cluster(ctx context.Context, p Plan, ha bool, dir string) (cluster, error) {
 	if r.Simulated {
-		return newSimulated(ha, (p.Ordered+p.Loaded+1)*mostSlots)
+		return newSimulated(ha, (p.failing()+2)*mostSlots)
 	}
 	return newReal(ctx, ha, dir, r.Out)
 }

@@ -29,8 +29,9 @@ func (s *simulated) url() string { return s.URL() }
 
 func (s *simulated) keeps() bool { return s.ha }
 
-func (s *simulated) submit(_ context.Context, job, sameID string) error {
+func (s *simulated) submit(_ context.Context, job, sameID string, failAt int) error {
 	v := flinksim.DefaultVertices()
+	v[1].FailAt, v[1].FailAfter, v[1].FailText = failAt, 400*time.Millisecond, "Insufficient number of network buffers"
 	for i := range v {
 		v[i].Parallelism = 1
 	}

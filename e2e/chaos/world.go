@@ -45,6 +45,7 @@ type job struct {
 	name   string
 	loaded bool
 	high   bool // its load
+	fails  bool // at mostSlots subtasks
 	orders int
 }
 
@@ -57,8 +58,8 @@ func (j *job) key() core.JobKey { return core.JobKey{Cluster: clusterName, Job: 
 // running.
 func newWorld(ctx context.Context, dir string, c cluster, builds [2]string, p Plan, say func(string, ...any)) (*world, error) {
 	w := &world{cluster: c, book: newBook(), say: say, link: filepath.Join(dir, "worker"), builds: builds}
-	for i := range p.Ordered + p.Loaded {
-		w.jobs = append(w.jobs, &job{name: fmt.Sprintf("orders-%d", i+1), loaded: i >= p.Ordered})
+	for i := range p.failing() + 1 {
+		w.jobs = append(w.jobs, &job{name: fmt.Sprintf("orders-%d", i+1), loaded: i >= p.Ordered && i < p.failing(), fails: i == p.failing()})
 	}
 	w.proxy = proxy.New(c.url)
 	if err := w.start(ctx, dir); err != nil {
@@ -114,7 +115,11 @@ func (w *world) choose(n int) error {
 // submit runs a job, and has its load be what it was.
 func (w *world) submit(ctx context.Context, j *job, sameID string) error {
 	since := time.Now()
-	if err := w.cluster.submit(ctx, j.name, sameID); err != nil {
+	failAt := 0
+	if j.fails {
+		failAt = mostSlots
+	}
+	if err := w.cluster.submit(ctx, j.name, sameID, failAt); err != nil {
 		return err
 	}
 	if err := w.cluster.rate(j.name, j.load()); err != nil {

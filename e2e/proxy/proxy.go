@@ -20,6 +20,8 @@ type Call struct {
 	Path string
 	// JobID is the Flink job that it is about, empty for none.
 	JobID string
+	// Body is what it sends.
+	Body string
 }
 
 // Writes is true for a PUT of resource requirements.
@@ -177,8 +179,8 @@ func (p *Proxy) Taken() []Write {
 
 var jobPath = regexp.MustCompile(`^/jobs/([0-9a-f]{32})(/|$)`) //nolint:gochecknoglobals // a constant
 
-func callOf(r *http.Request) Call {
-	c := Call{Method: r.Method, Path: strings.TrimPrefix(r.URL.Path, "/v1")}
+func callOf(r *http.Request, body []byte) Call {
+	c := Call{Method: r.Method, Path: strings.TrimPrefix(r.URL.Path, "/v1"), Body: string(body)}
 	if m := jobPath.FindStringSubmatch(c.Path); m != nil {
 		c.JobID = m[1]
 	}
@@ -210,7 +212,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	call := callOf(r)
+	call := callOf(r, body)
 	f := p.fault(call)
 	if f.Before != nil {
 		f.Before()
