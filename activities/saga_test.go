@@ -223,10 +223,13 @@ func TestAnUndoIsNotBlamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reason string
 		failed time.Duration // before the job ran again, negative for after
+		times  int           // in a row, 100 ms apart
 		want   core.OutcomeKind
 	}{
-		"before it ran again": {"the other size failed", time.Second, core.Applied},
-		"since":               {"this one fails, too", -time.Second, core.Failed},
+		"before it ran again":       {"the other size failed", time.Second, 1, core.Applied},
+		"since":                     {"this one fails, too", -time.Second, 1, core.Failed},
+		"again and again before":    {"the other size went on failing until the write reached Flink", time.Second, 4, core.Applied},
+		"again and again, and then": {"this one fails as often", -time.Second, 4, core.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,7 +241,9 @@ func TestAnUndoIsNotBlamed(t *testing.T) {
 			}
 			p.status.RunningSince, p.status.Now = start.Add(5*time.Second), start.Add(10*time.Second)
 			p.health.LastError = p.status.RunningSince.Add(-tt.failed)
-			p.health.Errors = []time.Time{p.health.LastError}
+			for i := range tt.times {
+				p.health.Errors = append(p.health.Errors, p.health.LastError.Add(-time.Duration(i)*100*time.Millisecond))
+			}
 			got, err := call[activities.Verified](t, p, activities.NameVerify, in)
 			if err != nil || got.Kind != tt.want || strings.Contains(got.Note, "on the way") {
 				t.Errorf("%s: %+v, %v", tt.reason, got, err)

@@ -34,6 +34,8 @@ type Progress struct {
 	Restored bool `json:"restored,omitempty"`
 	// Most is the most subtasks that it ran at after any of them.
 	Most int `json:"most,omitempty"`
+	// Back is since when it ran at the size before again, where that is waited for.
+	Back time.Time `json:"back,omitzero"`
 }
 
 // Verify waits until the job runs at what was wanted, judged by Flink itself
@@ -129,6 +131,9 @@ func (w *watch) ask(ctx context.Context, platform Platform) {
 // by it, as when TaskManagers come one after another, begins the row again.
 func (w *watch) count() {
 	at := w.status.RunningSince
+	if w.in.Undoing && w.seen.Back.IsZero() && slices.Equal(w.status.Topology.Sizes(), w.in.Wanted) {
+		w.seen.Back, w.seen.Restarts = at, nil
+	}
 	if !at.After(w.in.RunningSince) {
 		return
 	}
@@ -204,6 +209,9 @@ func (w *watch) stands() bool { return w.status.Now.Sub(w.status.RunningSince) >
 // looping says how it shows that the job will not come to rest, empty while it
 // may.
 func (w *watch) looping() core.Reason {
+	if w.in.Undoing && w.seen.Back.IsZero() {
+		return "" // it still fails at the size that is undone
+	}
 	switch n := len(w.seen.Restarts); {
 	case w.failures() >= mostFailures:
 		return core.ReasonJobFailing
@@ -215,10 +223,14 @@ func (w *watch) looping() core.Reason {
 
 // failures counts those since the write, by the JobManager's clock.
 func (w *watch) failures() int {
-	if w.in.Since.IsZero() {
+	since := w.in.Since
+	if since.IsZero() {
 		return 0
 	}
-	return w.health.ErrorsSince(w.in.Since)
+	if w.seen.Back.After(since) {
+		since = w.seen.Back // before that it failed at the size that is undone
+	}
+	return w.health.ErrorsSince(since)
 }
 
 // calm is true when the job has not failed since the change, or not for a while.
