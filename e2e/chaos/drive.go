@@ -247,6 +247,22 @@ func (w *world) rest(ctx context.Context, j *job, when string, wanted wish) (wor
 	return s, v, err
 }
 
+// lay pauses every job and notes what its history shows: a load, or what happened
+// to another job, may have brought a rescale since its own last fault.
+func (w *world) lay(ctx context.Context) {
+	for _, j := range w.jobs {
+		err := w.told(ctx, func(ctx context.Context) error {
+			return w.stack.Client.SignalWorkflow(ctx, spec.ID(j.key()), "", workflows.MsgPause, nil)
+		})
+		if err == nil {
+			_, _, err = w.rest(ctx, j, "at the end", func(s workflows.Status, _ view) bool { return s.Pause != nil })
+		}
+		if err != nil {
+			w.book.ended(End{Job: j.name, Stuck: err.Error()})
+		}
+	}
+}
+
 // tells is true when the workflow knows what Flink shows.
 func tells(s workflows.Status, v view) bool {
 	if len(s.Vertices) != len(v.Runs) {

@@ -177,6 +177,7 @@ func (r *runner) world(ctx context.Context, p Plan, cluster int, faults []Fault)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	w.lay(ctx)
 	record, err := w.record(ctx)
 	if err != nil {
 		return err
