@@ -105,6 +105,8 @@ type RescaleInput struct {
 	// complete and sorted.
 	From   []core.VertexSize `json:"from"`
 	Wanted []core.VertexSize `json:"wanted"`
+	// Changes tells by name what changes, for people; empty in older histories.
+	Changes string `json:"changes,omitempty"`
 	// Seen is the complete list of requirements in force when it was decided,
 	// empty where that is not known: others now are somebody else's (I8).
 	Seen core.Requirements `json:"seen,omitempty"`

@@ -201,18 +201,27 @@ func (s *session) give(ctx context.Context, o order, signal bool) (result, note 
 	return resultFailed, plain(err), err
 }
 
-// showGiven shows a row per job; of very many only those that did not go well.
+// showGiven shows a row per job; of very many only those that did not go well,
+// and no more than a person reads.
 func (s *session) showGiven(rows []given) error {
 	if s.json() {
 		return s.print(rows)
 	}
 	t := view.Table{Width: s.width(), Columns: []view.Column{{Title: "JOB"}, {Title: "RESULT"}, {Title: "NOTE"}}}
 	count := map[string]int{}
+	more := 0
 	for _, r := range rows {
 		count[r.Result]++
-		if len(rows) <= manyResults || r.Note == "dry run" || (r.Result != resultDone && r.Result != resultSent) {
+		switch {
+		case len(rows) > manyResults && (r.Result == resultDone || r.Result == resultSent):
+		case t.Len() == manyResults:
+			more++
+		default:
 			t.Row(r.Job, inWords(r.Result), r.Note)
 		}
+	}
+	if more > 0 {
+		t.Row(fmt.Sprintf("and %d more", more))
 	}
 	if t.Len() > 0 {
 		if _, err := t.WriteTo(s.out); err != nil {

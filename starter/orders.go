@@ -128,10 +128,13 @@ nothing changes. The answer says what is in force otherwise than before.`,
 }
 
 func newEvaluateNow(a *app) *cobra.Command {
-	return a.orderCommand(workflows.MsgEvaluateNow, &cobra.Command{
-		Use: "evaluate-now JOB", Short: "Look and decide now instead of at the next cycle",
-		Long:    "Look at the job and decide now instead of at the next cycle, and show what was decided.",
-		Example: "  flinkscaler evaluate-now dev/orders",
+	return a.fleetCommand(workflows.MsgEvaluateNow, &cobra.Command{
+		Use: "evaluate-now (JOB | --cluster CLUSTER | --all)", Short: "Look and decide now instead of at the next cycle",
+		Long: `Look at the job and decide now instead of at the next cycle, and show what was
+decided; of many jobs list shows it.
+` + fleetLong,
+		Example: `  flinkscaler evaluate-now dev/orders
+  flinkscaler evaluate-now --cluster prod-eu --yes`,
 	})
 }
 

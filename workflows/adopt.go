@@ -99,7 +99,7 @@ func (l *loop) start(ctx workflow.Context, v verdict) error {
 	in := activities.RescaleInput{
 		Key: l.s.Spec.Key, Target: l.s.Spec.Target, JobID: l.s.Job.ID, DecisionID: d.ID, Attempt: l.s.Attempt,
 		Owner: workflow.GetInfo(ctx).WorkflowExecution.ID, Cause: d.Reason, Note: d.Note, Undoes: d.Undoes,
-		From: froms(d), Wanted: d.Sizes(), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints, NoSlots: l.s.NoSlots, NoUndo: l.s.NoUndo, Redeploy: l.s.Redeploy,
+		From: froms(d), Wanted: d.Sizes(), Changes: l.s.changesText(froms(d), d.Sizes()), VerifyTimeout: l.s.VerifyTimeout, NoCheckpoints: l.s.NoCheckpoints, NoSlots: l.s.NoSlots, NoUndo: l.s.NoUndo, Redeploy: l.s.Redeploy,
 		Seen: l.s.inForce(), Restarts: l.s.Memory.Restarts,
 		Slots: l.s.slotsPart(v.slots),
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/core/spec"
 )
 
 // TestDetailsAreNoMarkup: names, orders and Flink's words are shown to people
@@ -45,6 +46,30 @@ func TestDetailsAreNoMarkup(t *testing.T) {
 	}
 	if len(details) > 10000 {
 		t.Errorf("%d bytes", len(details))
+	}
+}
+
+// TestDetailsOfARescale: what is under way is shown as such, and where to look.
+func TestDetailsOfARescale(t *testing.T) {
+	t.Parallel()
+	s := State{
+		Spec:     spec.Spec{Key: core.JobKey{Cluster: "dev", Job: "orders"}, Target: core.Target{Flink: &core.FlinkTarget{JobName: "orders"}}},
+		Topology: core.Topology{Vertices: []core.Vertex{{ID: "a", Name: "Source: orders", Parallelism: 2}, {ID: "b", Name: "enrich", Parallelism: 4}}},
+		Last:     core.Decision{ID: "1-1", Reason: core.ReasonRescaleOpen, Note: "a rescale of this job is under way", Vertices: []core.VertexDecision{{ID: "b", From: 4, To: 4, Wanted: 9}}},
+		Open:     &OpenRescale{Attempt: 3, Since: time.Unix(0, 0), Wanted: []core.VertexSize{{ID: "a", Parallelism: 2}, {ID: "b", Parallelism: 6}}},
+		Refused:  12, Rejected: []Rejected{{At: time.Unix(0, 0), Message: "puase", Problems: []core.Problem{{Path: "signal", Message: "no such message"}}}},
+	}
+	details := s.details()
+	for _, want := range []string{
+		"**rescaling**, attempt 3 since 1970-01-01 00:00:00Z: see flink-rescale/dev/flink/orders\n", "| Source: orders | 2 |", "| enrich | 4 → 6 |",
+		"- refused signals: 12, the last puase at 1970-01-01 00:00:00Z: signal: no such message\n",
+	} {
+		if !strings.Contains(details, want) {
+			t.Errorf("no %q in\n%s", want, details)
+		}
+	}
+	if got := s.changesText([]core.VertexSize{{ID: "a", Parallelism: 2}, {ID: "b", Parallelism: 4}}, s.Open.Wanted); got != "enrich 4 -> 6" {
+		t.Errorf("changes %q", got)
 	}
 }
 

@@ -232,7 +232,7 @@ func (s *State) details() string {
 				lines = append(lines, fmt.Sprintf("| and %d more | | | | | |", len(st.Vertices)-i))
 				break
 			}
-			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", cell(v.Name), sizeCell(v), percent(v.Load), number(v.Rate), number(v.TrueRate), number(v.Lag)))
+			lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", cell(v.Name), sizeCell(v, s.Open), percent(v.Load), number(v.Rate), number(v.TrueRate), number(v.Lag)))
 		}
 	}
 	lines = append(lines, "")
@@ -252,6 +252,9 @@ const maxDetailRows = 20
 // headline is the state and why. A note that begins with the state goes on from
 // it.
 func (s *State) headline(state Health) string {
+	if o := s.Open; o != nil {
+		return fmt.Sprintf("**%s**, attempt %d since %s: see %s", state, o.Attempt, clock(o.Since), plain(spec.RescaleID(s.Spec.Key.Cluster, s.Spec.Target)))
+	}
 	if s.Last.ID == "" {
 		return fmt.Sprintf("**%s**", state)
 	}
@@ -295,7 +298,7 @@ func (s *State) orders() []string {
 	}
 	if n := len(s.Rejected); n > 0 {
 		r := s.Rejected[n-1]
-		out = append(out, fmt.Sprintf("- refused signal %s, %s of %d: %s", plain(r.Message), clock(r.At), max(s.Refused, n), cell(joined(r.Problems))))
+		out = append(out, fmt.Sprintf("- refused signals: %d, the last %s at %s: %s", max(s.Refused, n), plain(r.Message), clock(r.At), cell(joined(r.Problems))))
 	}
 	return out
 }
@@ -368,7 +371,13 @@ func cell(s string) string { return plain(spec.Cut(s, maxCell)) }
 
 const maxCell = 300
 
-func sizeCell(v VertexStatus) string {
+func sizeCell(v VertexStatus, open *OpenRescale) string {
+	if open != nil {
+		if to, ok := core.FindSize(open.Wanted, v.ID); ok && to != v.Parallelism {
+			return fmt.Sprintf("%d → %d", v.Parallelism, to)
+		}
+		return fmt.Sprint(v.Parallelism)
+	}
 	if v.Wanted != 0 && v.Wanted != v.Parallelism {
 		return fmt.Sprintf("%d (would be %d)", v.Parallelism, v.Wanted)
 	}
@@ -394,6 +403,17 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
+}
+
+// changesText lists what changes by name: "Enrich 4 -> 6".
+func (s *State) changesText(from, to []core.VertexSize) string {
+	var changes []SizeChange
+	for _, t := range to {
+		if f, ok := core.FindSize(from, t.ID); !ok || f != t.Parallelism {
+			changes = append(changes, SizeChange{ID: t.ID, Name: s.Topology.Title(t.ID, maxTitle), From: f, To: t.Parallelism})
+		}
+	}
+	return sizeChangesText(changes)
 }
 
 // sizesText shows the vertices that change, by the beginning of their ids.

@@ -270,6 +270,10 @@ func (r *rescale) show(ctx workflow.Context, phase string) {
 			until += " (" + r.at.DeadlineWhy + ")"
 		}
 	}
+	sizes := sizesText(r.in.From, r.in.Wanted)
+	if r.in.Changes != "" {
+		sizes = "- " + plain(r.in.Changes)
+	}
 	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s** of %s, attempt %d: %s%s\n\n%s\n\n%s%s",
-		r.in.Cause, plain(r.in.Key.String()), r.in.Attempt, plain(phase), plain(until), plain(r.in.Note), sizesText(r.in.From, r.in.Wanted), lastLine))
+		r.in.Cause, plain(r.in.Key.String()), r.in.Attempt, plain(phase), plain(until), plain(r.in.Note), sizes, lastLine))
 }
