@@ -31,7 +31,7 @@ func sim(t *testing.T, load float64) *flinksim.Cluster {
 func simOf(t *testing.T, slots int) *flinksim.Cluster {
 	t.Helper()
 	c := flinksim.New(flinksim.Options{
-		Slots: slots,
+		Slots:         slots,
 		FetchInterval: 300 * time.Millisecond, FetchTime: 20 * time.Millisecond, GaugeSpan: 2 * time.Second, CacheTime: 200 * time.Millisecond,
 		Cooldown: 200 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Stabilization: 200 * time.Millisecond,
 		Downtime: 300 * time.Millisecond, Deploy: 100 * time.Millisecond, CheckpointInterval: time.Second,
