@@ -247,6 +247,9 @@ func TestAwaitStop(t *testing.T) {
 		"refused by Flink": {"the job runs as before", func(int) (core.StopResult, error) {
 			return core.StopResult{State: core.StopFailed, Why: "no space"}, nil
 		}, jobs(runs), nil, nil, redeploy.RunsOn, "", 0},
+		"refused, tasks restart": {"a stop that fails late restarts the job", func(int) (core.StopResult, error) {
+			return core.StopResult{State: core.StopFailed, Why: "tasks restart"}, nil
+		}, jobs(runs), nil, nil, redeploy.RunsOn, "", 20 * time.Second},
 		"forgotten":           {"a JobManager that was replaced", func(int) (core.StopResult, error) { return unknown, nil }, jobs(runs), nil, nil, redeploy.RunsOn, "", 30 * time.Second},
 		"lost":                {"down, and nothing there", func(int) (core.StopResult, error) { return unknown, nil }, jobs(), nil, nil, redeploy.Lost, "", 30 * time.Second},
 		"lost, no directory":  {"a directory that was never made is empty", func(int) (core.StopResult, error) { return unknown, nil }, jobs(), nil, gone, redeploy.Lost, "", 30 * time.Second},
@@ -269,6 +272,14 @@ func TestAwaitStop(t *testing.T) {
 				p := newPlatform()
 				d := &deployer{platform: p, result: tt.result, jobs: tt.jobs, found: tt.found, listed: tt.listed}
 				began := time.Now()
+				if name == "refused, tasks restart" {
+					p.status.Vertices[1].Tasks.Running = 0
+					time.AfterFunc(20*time.Second, func() {
+						p.mu.Lock()
+						defer p.mu.Unlock()
+						p.run()
+					})
+				}
 				got, err := redeploying[activities.StopEnded](t, p, d, activities.NameAwaitStop, activities.StopInput{Key: key(), Job: p.job, Stop: core.StopRequest{Trigger: "t", Directory: "file:///sp/d"}})
 				if took := time.Since(began); err != nil || got.Ending != tt.want || got.Savepoint != tt.from || took < tt.least || took > tt.least+40*time.Second {
 					t.Errorf("%s: %+v, %v after %s, want %q from %q after %s", tt.reason, got, err, took, tt.want, tt.from, tt.least)

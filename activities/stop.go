@@ -75,7 +75,7 @@ func (a *Activities) AwaitStop(ctx context.Context, in StopInput) (StopEnded, er
 	for {
 		deployer, savepoints, err := a.mustRedeploy(in.Key.Cluster)
 		if err == nil {
-			w.look(ctx, deployer, savepoints)
+			w.look(ctx, a.s.Clusters[in.Key.Cluster].Platform, deployer, savepoints)
 		}
 		ending, savepoint, note := redeploy.Judge(w.facts)
 		if err != nil {
@@ -111,7 +111,7 @@ type stopWatch struct {
 	since time.Time
 }
 
-func (w *stopWatch) look(ctx context.Context, deployer Redeployer, savepoints Savepoints) {
+func (w *stopWatch) look(ctx context.Context, platform Platform, deployer Redeployer, savepoints Savepoints) {
 	before := w.facts
 	w.readStop(ctx, deployer)
 	w.facts.Asked = false
@@ -122,6 +122,11 @@ func (w *stopWatch) look(ctx context.Context, deployer Redeployer, savepoints Sa
 				w.facts.Job = j.State
 			}
 		}
+	}
+	w.facts.Tasks = false
+	if w.facts.Job == core.JobRunning && w.facts.Stop.State == core.StopFailed {
+		status, err := platform.Status(ctx, w.in.Job)
+		w.facts.Tasks = err == nil && status.AllTasksRunning()
 	}
 	w.facts.Listed, w.facts.Found = false, nil
 	if w.facts.Asked && (w.facts.Job == "" || w.facts.Job.Ended()) && w.facts.Stop.State != core.StopDone {

@@ -84,5 +84,8 @@ func TestRedeployKilledAtEachStepOnFlink(t *testing.T) {
 		}
 		from, to = to, from
 	}
-	t.Run("the parent is terminated", func(t *testing.T) { s.terminateIn(t, policy, from, to) })
+	for _, name := range []string{"the stop's answer lost", "the result told to nobody", "the submission's answer"} {
+		t.Run("the parent is terminated: "+name, func(t *testing.T) { s.terminateAt(t, name, policy, from, to) })
+		from, to = to, from
+	}
 }

@@ -108,7 +108,7 @@ func TestRedeployKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) { s.killAt(t, name, from, to) })
 		from, to = to, from
 	}
-	t.Run("the parent is terminated", func(t *testing.T) { s.terminateIn(t, policy, from, to) })
+	t.Run("the parent is terminated", func(t *testing.T) { s.terminateAt(t, "the stop's answer lost", policy, from, to) })
 }
 
 // TestRedeployWithoutAnswers: the JobManager forgets the stop while nobody looks,

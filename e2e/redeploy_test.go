@@ -144,17 +144,15 @@ func (s *session) killAt(t *testing.T, name string, from, to int) {
 	s.reaches(t, to, attempt)
 }
 
-// terminateIn ends the parent without a word in the middle of a change, and
-// starts it again: it adopts the outcome.
-func (s *session) terminateIn(t *testing.T, policy map[string]string, from, to int) {
+// terminateAt ends the parent without a word at a step of a change, and starts it
+// again: it adopts the outcome.
+func (s *session) terminateAt(t *testing.T, name string, policy map[string]string, from, to int) {
 	t.Helper()
 	before := s.await(job, "the last change to be over", func(st workflows.Status) bool { return st.Rescale == nil && s.size(st) == from })
 	reached := make(chan struct{})
-	s.proxy.On(func(r proxy.Call) bool {
-		return r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/stop")
-	}, nil, func() { close(reached) })
+	s.proxy.On(steps()[name].matches, nil, func() { close(reached) })
 	s.override(t, string(rune('0'+to)))
-	await(t, reached, "the stop")
+	await(t, reached, "the step to be reached")
 	s.tctl("workflow", "terminate", "--wid", "flink/dev/"+job, "--reason", "test")
 	s.start(job, policy)
 	st := s.await(job, "the outcome to be adopted", func(st workflows.Status) bool {

@@ -81,7 +81,7 @@ func (r *rescale) restart(ctx workflow.Context, pre activities.Preflight, plan a
 	}
 	u := &core.Undo{DecisionID: r.in.DecisionID + "-undo", Cause: s.why, Note: spec.Cut(join(s.note, note), maxNote)}
 	r.out.Undo = u
-	s.in.Vertices, s.wanted, s.phase = plan.Back(), pre.Before, "the size before"
+	s.in.Vertices, s.wanted, s.phase, s.back = plan.Back(), pre.Before, "the size before", true
 	pause := startPause
 	for n := 1; n < startAttempts; n++ {
 		if n > 1 {
@@ -108,6 +108,9 @@ type start struct {
 	// wanted is the size of this attempt.
 	wanted, before []core.VertexSize
 	phase          string
+	// back is true for the size before: a job at that one is never ended, it is
+	// the last that there is.
+	back bool
 	// why and note say what went wrong last.
 	why  core.Reason
 	note string
@@ -162,7 +165,7 @@ func (s *start) verify(ctx workflow.Context, job core.JobRef) (done bool) {
 	}
 	_ = s.failed(got.Reason, got.Note)
 	r.show(ctx, fmt.Sprintf("redeploy: job %s is not well (%s): making way", job.ID, got.Reason))
-	way, err := callMakeWay(ctx, activities.MakeWayInput{Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !r.in.NoUndo, Restored: s.in.Savepoint})
+	way, err := callMakeWay(ctx, activities.MakeWayInput{Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !s.back && !r.in.NoUndo, Restored: s.in.Savepoint})
 	switch {
 	case err != nil:
 		way.Note = rootCause(err)

@@ -17,6 +17,8 @@ type Facts struct {
 	// empty when there is no such job.
 	Asked bool
 	Job   core.JobState
+	// Tasks is true when all tasks of a running job run.
+	Tasks bool
 	// Listed is true when the directory could be read. Found are the complete
 	// savepoints in it, newest first.
 	Listed bool
@@ -46,6 +48,10 @@ const (
 // takes to recover its jobs once it answers.
 const steady = 30 * time.Second
 
+// unrest is how long a job whose stop failed may take until all of its tasks run
+// again: a stop that fails late restarts it.
+const unrest = 5 * time.Minute
+
 // Judge says how a stop ended, with the savepoint and a sentence. A stop under
 // way is never given up: Flink cannot take it back, and would end the job later,
 // when nobody looks.
@@ -68,8 +74,11 @@ func up(f Facts) (Ending, string, string) {
 	case core.StopInProgress:
 		return Open, "", "Flink writes the savepoint"
 	case core.StopFailed:
-		if runs {
+		switch {
+		case runs && f.Tasks:
 			return RunsOn, "", f.Stop.Why
+		case runs && f.For >= unrest:
+			return RunsOn, "", f.Stop.Why + "; not all of its tasks run again yet"
 		}
 		return Open, "", fmt.Sprintf("the stop failed, the job is %s: %s", f.Job, f.Stop.Why)
 	case core.StopDone:

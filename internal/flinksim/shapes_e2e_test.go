@@ -41,7 +41,7 @@ func TestShapesAreThoseOfARealFlink(t *testing.T) {
 				"/jobs/:id/vertices/:slow/subtasks/metrics?get=numRecordsIn,nope", "/jobs/:id/vertices/:slow/metrics?get=0.numRecordsIn,99.x",
 				"/nope", "/jobs/nope", "/jobs/00000000000000000000000000000001", "/jobs/00000000000000000000000000000001/resource-requirements",
 				"/jobs/:id/rescales/overview", "/jobs/:id/rescales/history", "/jobs/:id/rescales/summary", "/jobs/:id/rescales/config",
-				"/applications/overview",
+				"/applications/overview", "/jars", "/jobs/:id/savepoints/00000000000000000000000000000001",
 			}
 			for _, p := range paths {
 				if p == "/jobs/:id/checkpoints" {
@@ -110,6 +110,7 @@ func simCluster(t *testing.T, version string) (string, jobAt) {
 	t.Cleanup(c.Close)
 	url, err := c.Start()
 	must(t, err)
+	c.AddJar("testjob.jar", func([]string) (flinksim.JobSpec, error) { return flinksim.JobSpec{}, nil })
 	id := c.AddJob(flinksim.JobSpec{Name: "orders", Load: flinksim.Constant(200), Vertices: []flinksim.VertexSpec{
 		{Name: "Source: gen", Partitions: 4},
 		{Name: "slow -> sink: Writer", Inputs: []flinksim.Input{{From: "Source: gen"}}},
