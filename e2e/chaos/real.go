@@ -40,7 +40,12 @@ func newReal(ctx context.Context, ha bool, dir string, log io.Writer) (*real, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := flinklocal.Start(ctx, flinklocal.Options{HA: ha, TaskManagers: taskManagers, Slots: slotsEach, Dir: dir, Log: log, KeepDir: true})
+	c, err := flinklocal.Start(ctx, flinklocal.Options{
+		HA: ha, TaskManagers: taskManagers, Slots: slotsEach, Dir: dir, Log: log, KeepDir: true,
+		// A JobManager and a TaskManager can be lost at once: the job that gets no slot
+		// then must wait for it, where it would otherwise end for good after 20 s.
+		Config: map[string]string{"jobmanager.adaptive-scheduler.submission.resource-wait-timeout": "10 min"},
+	})
 	if err != nil {
 		return nil, err
 	}
