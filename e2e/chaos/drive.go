@@ -58,7 +58,7 @@ func (w *world) drive(ctx context.Context, j *job, faults []Fault, done func(Fau
 // one injects one fault, and gives how the job is once it is healed.
 func (w *world) one(ctx context.Context, j *job, f Fault) End {
 	e := End{Job: j.name, Fault: f}
-	if _, _, err := w.rest(ctx, j, "before the fault", func(workflows.Status, view) bool { return true }); err != nil {
+	if _, _, err := w.rest(ctx, j, "before the fault", j.carries); err != nil {
 		e.Stuck = err.Error()
 		return e
 	}
@@ -74,6 +74,15 @@ func (w *world) one(ctx context.Context, j *job, f Fault) End {
 	wanted, err := w.provoke(ctx, j, f)
 	if err == nil {
 		err = w.strike(ctx, f, rule, hurt)
+	}
+	if err != nil && j.loaded && ctx.Err() == nil {
+		// What happened to others may have brought the job to its size before its load
+		// did; then the load goes back.
+		rule = w.proxy.Arm(w.trigger(j, f.Step), network(f, hurt), times)
+		defer w.proxy.Disarm(rule)
+		if wanted, err = w.provoke(ctx, j, f); err == nil {
+			err = w.strike(ctx, f, rule, hurt)
+		}
 	}
 	e.Injected = err == nil
 	if err == nil && hurt != nil {
@@ -159,19 +168,25 @@ func (w *world) provoke(ctx context.Context, j *job, f Fault) (wish, error) {
 // load turns the load up or down.
 func (w *world) load(j *job, v view) (wish, error) {
 	j.high = !j.high
-	need := least(v, j.load())
-	w.book.needs(Need{Job: j.name, Since: time.Now(), Least: need})
+	w.book.needs(Need{Job: j.name, Since: time.Now(), Least: least(v, j.load())})
 	if err := w.cluster.rate(j.name, j.load()); err != nil {
 		return nil, err
 	}
-	high := j.high
-	return func(_ workflows.Status, v view) bool {
-		p, _ := core.FindSize(v.Runs, v.worker())
-		if high {
-			return v.AllRun && p >= need[v.worker()]
-		}
-		return v.AllRun && p <= 2 // 600 records/s are too few for three subtasks
-	}, nil
+	return j.carries, nil
+}
+
+// carries is true for a job that runs at a size for its load: where it is low, it
+// is too low for three subtasks. A job that is ordered about carries its load at
+// any size.
+func (j *job) carries(_ workflows.Status, v view) bool {
+	p, _ := core.FindSize(v.Runs, v.worker())
+	switch {
+	case !j.loaded:
+		return true
+	case j.high:
+		return v.AllRun && p >= least(v, j.load())[v.worker()]
+	}
+	return v.AllRun && p < 3
 }
 
 // order gives an order until it is accepted; it has one id whatever becomes of
