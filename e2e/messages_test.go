@@ -142,7 +142,7 @@ func TestMessages(t *testing.T) {
 		for _, w := range couriers() {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
-				r := &rig{Stack: r.Stack, t: t, dir: r.dir, proxy: r.proxy}
+				r := r.with(t)
 				r.await(w.name, "a quiet start", rests)
 				for _, l := range letters(w.name) {
 					r.deliver(c, w, l)
@@ -159,7 +159,9 @@ func TestMessages(t *testing.T) {
 }
 
 func (r *rig) with(t *testing.T) *rig {
-	return &rig{Stack: r.Stack, t: t, dir: r.dir, proxy: r.proxy}
+	out := *r
+	out.t = t
+	return &out
 }
 
 // deliver sends one letter and waits for what it does.

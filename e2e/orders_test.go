@@ -15,13 +15,11 @@ import (
 	"flinkscaler/workflows"
 )
 
-const orderID = "flink/dev/" + job
-
 // signal sends a message with tctl, execute one with the temporal CLI, which
 // waits for the answer.
 func (r *rig) signal(name, input string) {
 	r.t.Helper()
-	args := []string{"workflow", "signal", "--wid", orderID, "--name", name}
+	args := []string{"workflow", "signal", "--wid", r.workflow(), "--name", name}
 	if input != "" {
 		args = append(args, "--input", input)
 	}
@@ -29,7 +27,7 @@ func (r *rig) signal(name, input string) {
 }
 
 func (r *rig) execute(name, input string) (string, error) {
-	args := []string{"workflow", "update", "execute", "--workflow-id", orderID, "--name", name}
+	args := []string{"workflow", "update", "execute", "--workflow-id", r.workflow(), "--name", name}
 	if input != "" {
 		args = append(args, "--input", input)
 	}
@@ -53,7 +51,7 @@ func (r *rig) orderOf(name string) workflows.Order {
 func TestOrderSetPolicy(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 3000)
-	r := newRig(t, c.URL(), rigOptions{})
+	r := shared(t, c.URL(), 0)
 	r.start(job, brisk(map[string]string{"job.autoscaler.vertex.max-parallelism": "2"}))
 	r.await(job, "the limit of its input", func(s workflows.Status) bool { return size(s) == 2 && s.Reason == core.ReasonAtLimit })
 
@@ -65,7 +63,7 @@ func TestOrderSetPolicy(t *testing.T) {
 		t.Errorf("the temporal CLI: %v\n%s", err, out)
 	}
 	r.await(job, "the limit that the temporal CLI set", func(s workflows.Status) bool { return size(s) >= 4 && s.Rescale == nil })
-	if out := r.starter("policy", "dev/"+job, "--changed"); !strings.Contains(out, "set by bob (sale)") {
+	if out := r.starter("policy", r.name(), "--changed"); !strings.Contains(out, "set by bob (sale)") {
 		t.Errorf("the policy shows\n%s", out)
 	}
 
@@ -77,7 +75,7 @@ func TestOrderSetPolicy(t *testing.T) {
 		t.Errorf("a bad policy changed something: %+v", s.Set)
 	}
 
-	if out := r.starter("set-policy", "dev/"+job, "--remove", "vertex.max-parallelism", "--policy", "scale-down.interval=1 h"); !strings.Contains(out, "vertex.max-parallelism 6 -> 2 (input)") {
+	if out := r.starter("set-policy", r.name(), "--remove", "vertex.max-parallelism", "--policy", "scale-down.interval=1 h"); !strings.Contains(out, "vertex.max-parallelism 6 -> 2 (input)") {
 		t.Errorf("the starter says\n%s", out)
 	}
 	if s := r.await(job, "its status", func(workflows.Status) bool { return true }); len(s.Set) != 1 || s.Set[0].Key != "job.autoscaler.scale-down.interval" {
@@ -89,7 +87,7 @@ func TestOrderSetPolicy(t *testing.T) {
 func TestOrderUndo(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{})
+	r := shared(t, c.URL(), 0)
 	r.start(job, brisk(nil))
 	s := r.await(job, "a quiet start", rests)
 	if out, err := r.execute(workflows.MsgUndo, ""); err == nil || !strings.Contains(out, "nothing to undo") {
@@ -106,7 +104,7 @@ func TestOrderUndo(t *testing.T) {
 	r.await(job, "the size before", func(s workflows.Status) bool { return size(s) == small && s.Rescale == nil })
 	r.signal(workflows.MsgUndo, "")
 	r.await(job, "the size before that", func(s workflows.Status) bool { return size(s) == large && s.Rescale == nil })
-	if out := r.starter("undo", "dev/"+job, "--for", "5s", "--reason", "once more"); !strings.Contains(out, "undo of rescale") {
+	if out := r.starter("undo", r.name(), "--for", "5s", "--reason", "once more"); !strings.Contains(out, "undo of rescale") {
 		t.Errorf("the starter says\n%s", out)
 	}
 	r.await(job, "the size before", func(s workflows.Status) bool { return size(s) == small && s.Rescale == nil })
@@ -136,7 +134,7 @@ func waits(s workflows.Status) bool { return s.Proposal != nil && s.State == wor
 func TestOrderApproval(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{attributes: true, cyclesPerRun: 3})
+	r := shared(t, c.URL(), 2)
 	r.start(job, asking(nil))
 	r.await(job, "a quiet start", rests)
 	before := len(c.Writes())
@@ -149,7 +147,7 @@ func TestOrderApproval(t *testing.T) {
 			}
 		},
 		func(name, id string) {
-			if out := r.starter(name, "dev/"+job, id); !strings.Contains(out, id+" is "+name) {
+			if out := r.starter(name, r.name(), id); !strings.Contains(out, id+" is "+name) {
 				t.Errorf("the starter says\n%s", out)
 			}
 		},
@@ -171,7 +169,7 @@ func TestOrderApproval(t *testing.T) {
 	if o := r.orderOf(workflows.MsgApprove); !strings.HasPrefix(o.Ended, "carried out by rescale") {
 		t.Errorf("the last yes: %+v", o)
 	}
-	if out := r.starter("history", "dev/"+job); !strings.Contains(out, "rejected by") || !strings.Contains(out, "approved by") {
+	if out := r.starter("history", r.name()); !strings.Contains(out, "rejected by") || !strings.Contains(out, "approved by") {
 		t.Errorf("the history shows\n%s", out)
 	}
 }

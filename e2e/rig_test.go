@@ -27,10 +27,18 @@ const patience = 3 * time.Minute
 // Flink that counts and can hold writes.
 type rig struct {
 	*stack.Stack
-	t     *testing.T
-	dir   string
-	proxy *proxy.Proxy
+	t *testing.T
+	// cluster is the name under which the worker knows the Flink cluster.
+	cluster string
+	dir     string
+	proxy   *proxy.Proxy
 }
+
+// name, workflow and rescale are the names of the job for the starter, of its
+// workflow, and of that of its rescales.
+func (r *rig) name() string     { return r.cluster + "/" + job }
+func (r *rig) workflow() string { return "flink/" + r.name() }
+func (r *rig) rescale() string  { return "flink-rescale/" + r.cluster + "/flink/" + job }
 
 // rigOptions say how an installation differs from the plain one.
 type rigOptions struct {
@@ -45,7 +53,7 @@ type rigOptions struct {
 // newRig starts everything for a Flink cluster at the given address.
 func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), proxy: proxy.New(func() string { return flinkURL })}
+	r := &rig{t: t, cluster: "dev", dir: t.TempDir(), proxy: proxy.New(func() string { return flinkURL })}
 	t.Cleanup(r.proxy.Close)
 	section := map[string]any{"url": r.proxy.URL(), "timeout": "5 s"}
 	if o.redeploy != nil {
@@ -58,7 +66,7 @@ func newRig(t *testing.T, flinkURL string, o rigOptions) *rig {
 	var err error
 	r.Stack, err = stack.Start(t.Context(), stack.Options{
 		Dir: r.dir, Worker: bin.worker, Attributes: o.attributes, CyclesPerRun: o.cyclesPerRun,
-		Clusters: map[string]any{"dev": cluster},
+		Clusters: map[string]any{r.cluster: cluster},
 	})
 	must(t, err)
 	t.Cleanup(func() {
@@ -111,14 +119,14 @@ func (r *rig) mustRun(path string, args ...string) string {
 // start starts the workflow of a job with tctl, as an operator does.
 func (r *rig) start(job string, policy map[string]string) {
 	r.t.Helper()
-	b, err := json.Marshal(map[string]any{"cluster": "dev", "job": job, "policy": policy})
+	b, err := json.Marshal(map[string]any{"cluster": r.cluster, "job": job, "policy": policy})
 	must(r.t, err)
-	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "flink/dev/"+job, "--input", string(b))
+	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "flink/"+r.cluster+"/"+job, "--input", string(b))
 }
 
 // query asks a running workflow.
 func (r *rig) query(ctx context.Context, job, name string, to any) error {
-	return r.Query(ctx, core.JobKey{Cluster: "dev", Job: job}, name, to)
+	return r.Query(ctx, core.JobKey{Cluster: r.cluster, Job: job}, name, to)
 }
 
 // await waits until a job's status is as wished.

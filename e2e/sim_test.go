@@ -80,7 +80,7 @@ func rests(s workflows.Status) bool {
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{attributes: true})
+	r := shared(t, c.URL(), 0)
 	r.start(job, brisk(nil))
 	r.await(job, "a quiet start", rests)
 
@@ -94,13 +94,13 @@ func TestMainJob(t *testing.T) {
 		if s := r.await(job, "the running one", rests); s.Runs != 1 || s.Cycle < 5 {
 			t.Errorf("it was started anew: cycle %d, run %d", s.Cycle, s.Runs)
 		}
-		out := r.starter("start", "--cluster", "dev", "--job", job)
+		out := r.starter("start", "--cluster", r.cluster, "--job", job)
 		if !strings.Contains(out, "already running") {
 			t.Errorf("the starter says\n%s", out)
 		}
 	})
 	t.Run("paused writes nothing", func(t *testing.T) {
-		r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause)
+		r.tctl("workflow", "signal", "--wid", r.workflow(), "--name", workflows.MsgPause)
 		r.await(job, "the pause", func(s workflows.Status) bool { return s.State == workflows.Paused })
 		before := len(c.Writes())
 		must(t, c.SetLoad(job, flinksim.Constant(3000)))
@@ -116,11 +116,11 @@ func TestMainJob(t *testing.T) {
 		if n := len(c.Writes()) - before; n != 0 {
 			t.Errorf("%d writes while paused", n)
 		}
-		r.starter("resume", "dev/"+job)
+		r.starter("resume", r.name())
 		r.await(job, "growth after the pause", func(s workflows.Status) bool { return size(s) >= 4 && rests(s) })
 	})
 	t.Run("override with an end", func(t *testing.T) {
-		out := r.temporal("workflow", "update", "execute", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"vertices": {"enrich": 6}, "for": "8 s", "by": "ann"}`)
+		out := r.temporal("workflow", "update", "execute", "--workflow-id", r.workflow(), "--name", workflows.MsgOverride, "--input", `{"vertices": {"enrich": 6}, "for": "8 s", "by": "ann"}`)
 		if !strings.Contains(out, "override is set") {
 			t.Errorf("the update answers\n%s", out)
 		}
@@ -128,13 +128,13 @@ func TestMainJob(t *testing.T) {
 		r.await(job, "the end of the override", func(s workflows.Status) bool { return s.Override == nil && rests(s) })
 	})
 	t.Run("malformed messages are harmless", func(t *testing.T) {
-		r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": "lots"}`)
-		r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause, "--input", `[1]`)
+		r.tctl("workflow", "signal", "--wid", r.workflow(), "--name", workflows.MsgOverride, "--input", `{"parallelism": "lots"}`)
+		r.tctl("workflow", "signal", "--wid", r.workflow(), "--name", workflows.MsgPause, "--input", `[1]`)
 		s := r.await(job, "both to be shown", func(s workflows.Status) bool { return len(s.Rejected) == 2 })
 		r.await(job, "the loop to go on", func(now workflows.Status) bool {
 			return now.Cycle > s.Cycle+2 && now.Pause == nil && now.Override == nil
 		})
-		out, err := r.command(bin.temporal, "workflow", "update", "execute", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgOverride, "--input", `{"parallelism": 0, "whom": "me"}`)
+		out, err := r.command(bin.temporal, "workflow", "update", "execute", "--workflow-id", r.workflow(), "--name", workflows.MsgOverride, "--input", `{"parallelism": 0, "whom": "me"}`)
 		if err == nil || !strings.Contains(out, "override.parallelism") || !strings.Contains(out, "override.whom") {
 			t.Errorf("a bad update: %v\n%s", err, out)
 		}
@@ -142,8 +142,8 @@ func TestMainJob(t *testing.T) {
 	t.Run("what is shown", func(t *testing.T) { shown(t, r) })
 	t.Run("cancel leaves the job as it is", func(t *testing.T) {
 		before := len(c.Writes())
-		r.starter("stop", "dev/"+job, "--yes")
-		must(t, r.ended("flink/dev/"+job))
+		r.starter("stop", r.name(), "--yes")
+		must(t, r.ended(r.workflow()))
 		if n := len(c.Writes()) - before; n != 0 {
 			t.Errorf("%d writes by stopping", n)
 		}
@@ -152,26 +152,27 @@ func TestMainJob(t *testing.T) {
 
 // shown looks at everything an operator looks at.
 func shown(t *testing.T, r *rig) {
+	r.await(job, "rest", rests)
 	for args, want := range map[string]string{
-		"list":                      "dev/orders",
-		"status dev/orders":         "enrich",
-		"explain dev/orders":        "at full load",
-		"history dev/orders":        "applied",
-		"policy dev/orders":         "job.autoscaler.metrics.window",
-		"list -o json":              `"dev"`,
-		"status dev/orders -o json": `"flinkJobId"`,
+		"list":                            r.name(),
+		"status " + r.name():              "enrich",
+		"explain " + r.name():             "at full load",
+		"history " + r.name():             "applied",
+		"policy " + r.name():              "job.autoscaler.metrics.window",
+		"list -o json":                    `"` + r.cluster + `"`,
+		"status " + r.name() + " -o json": `"flinkJobId"`,
 	} {
 		if out := r.starter(strings.Fields(args)...); !strings.Contains(out, want) {
 			t.Errorf("flinkscaler %s: no %q in\n%s", args, want, out)
 		}
 	}
-	meta := r.temporal("workflow", "metadata", "--workflow-id", "flink/dev/"+job)
+	meta := r.temporal("workflow", "metadata", "--workflow-id", r.workflow())
 	for _, want := range []string{"| vertex | parallelism |", "Pin the size"} {
 		if !strings.Contains(meta, want) {
 			t.Errorf("workflow metadata: no %q in\n%s", want, meta)
 		}
 	}
-	if out := r.temporal("workflow", "describe", "--workflow-id", "flink/dev/"+job); !strings.Contains(out, workflows.AttrState) {
+	if out := r.temporal("workflow", "describe", "--workflow-id", r.workflow()); !strings.Contains(out, workflows.AttrState) {
 		t.Errorf("search attributes are not set:\n%s", out)
 	}
 	metrics := r.get("/metrics")
@@ -180,7 +181,7 @@ func shown(t *testing.T, r *rig) {
 			t.Errorf("/metrics: no %q", want)
 		}
 	}
-	if !r.Worker.Wrote("event=ScalingReport") {
+	if !r.Worker.Wrote("job=" + r.name() + " event=ScalingReport") {
 		t.Error("the worker's log shows no scaling report")
 	}
 	if out := r.get("/readyz"); !strings.Contains(out, "ok") {
@@ -210,10 +211,10 @@ func (r *rig) ended(id string) error {
 // TestBadInputFailsAtOnce: every problem in one error, seen by tctl's user.
 func TestBadInputFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, sim(t, 100).URL(), rigOptions{})
+	r := shared(t, sim(t, 100).URL(), 0)
 	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "my-job", "--input", `{"cluster": "prod", "job": "orders", "polcy": {}}`)
 	err := r.Client.GetWorkflow(t.Context(), "my-job", "").Get(t.Context(), nil)
-	for _, want := range []string{"polcy: unknown field", `unknown cluster "prod"; this worker's configuration knows dev`, `must be "flink/prod/orders"`} {
+	for _, want := range []string{"polcy: unknown field", `unknown cluster "prod"; this worker's configuration knows ` + strings.Join(slots(), ", "), `must be "flink/prod/orders"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}
@@ -225,7 +226,7 @@ func TestBadInputFailsAtOnce(t *testing.T) {
 func TestFaultsHold(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{})
+	r := shared(t, c.URL(), 0)
 	r.start(job, brisk(map[string]string{"job.autoscaler.scale-down.interval": "0 s"}))
 	r.await(job, "a quiet start", rests)
 	before := len(c.Writes())
@@ -237,7 +238,7 @@ func TestFaultsHold(t *testing.T) {
 		held := r.await(job, "a hold while Flink is "+string(mode), func(s workflows.Status) bool { return s.State == workflows.Blocked })
 		t.Logf("%s: %s (%s)", mode, held.Reason, held.Note)
 		c.SetUnavailable("")
-		r.starter("evaluate-now", "dev/"+job)
+		r.starter("evaluate-now", r.name())
 		r.await(job, "evidence again", rests)
 	}
 	c.HangTaskManager(true)
@@ -254,7 +255,7 @@ func TestFaultsHold(t *testing.T) {
 	r.await(job, "job-gone", func(s workflows.Status) bool { return s.State == workflows.JobGone })
 	id, err := c.Resubmit(job)
 	must(t, err)
-	r.starter("evaluate-now", "dev/"+job)
+	r.starter("evaluate-now", r.name())
 	r.await(job, "the job under its new id", func(s workflows.Status) bool { return s.FlinkJobID == id && rests(s) })
 }
 
@@ -264,7 +265,7 @@ func TestNothingIsLostOverContinueAsNew(t *testing.T) {
 	t.Parallel()
 	const burst = 150
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{cyclesPerRun: 2})
+	r := shared(t, c.URL(), 2)
 	r.start(job, brisk(nil))
 	r.await(job, "a quiet start", rests)
 	for i := range burst {
@@ -272,7 +273,7 @@ func TestNothingIsLostOverContinueAsNew(t *testing.T) {
 		if i%2 == 1 {
 			name, order = workflows.MsgResume, map[string]any{"id": fmt.Sprint("order-", i)}
 		}
-		must(t, r.Client.SignalWorkflow(t.Context(), "flink/dev/"+job, "", name, order))
+		must(t, r.Client.SignalWorkflow(t.Context(), r.workflow(), "", name, order))
 	}
 	s := r.await(job, "all orders", func(s workflows.Status) bool { return s.Orders >= burst })
 	after := r.await(job, "two more runs", func(now workflows.Status) bool { return now.Runs > s.Runs+2 })
@@ -288,15 +289,15 @@ func TestNothingIsLostOverContinueAsNew(t *testing.T) {
 func TestTerminatedParent(t *testing.T) {
 	t.Parallel()
 	c := sim(t, 1200)
-	r := newRig(t, c.URL(), rigOptions{})
+	r := shared(t, c.URL(), 0)
 	r.start(job, brisk(nil))
 	r.await(job, "a quiet start", rests)
 	reached := make(chan struct{})
 	release := make(chan struct{})
 	r.proxy.OnWrite(func() { close(reached); <-release }, nil)
-	r.starter("override", "dev/"+job, "--parallelism", "3")
+	r.starter("override", r.name(), "--parallelism", "3")
 	<-reached
-	r.tctl("workflow", "terminate", "--wid", "flink/dev/"+job, "--reason", "test")
+	r.tctl("workflow", "terminate", "--wid", r.workflow(), "--reason", "test")
 	r.start(job, brisk(nil))
 	r.await(job, "the open rescale to be adopted", func(s workflows.Status) bool { return s.Rescale != nil && s.Rescale.Attempt == 1 })
 	close(release)
@@ -304,6 +305,6 @@ func TestTerminatedParent(t *testing.T) {
 	if s.LastRescale.Kind != core.Applied || s.LastRescale.Attempt != 1 || len(c.Writes()) != 1 {
 		t.Errorf("adopted %+v, writes %d", s.LastRescale, len(c.Writes()))
 	}
-	r.starter("override", "dev/"+job, "--parallelism", "2")
+	r.starter("override", r.name(), "--parallelism", "2")
 	r.await(job, "the next attempt", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Attempt == 2 })
 }
