@@ -27,7 +27,7 @@ type deployer struct {
 	// prepared is the answer of Prepare; found what is in any directory.
 	prepared         error
 	found            []core.Savepoint
-	listed, unlisted error
+	listed           error
 	checked          map[string]error
 
 	asked, looked int

@@ -159,7 +159,8 @@ func localPath(place string) (string, error) {
 
 // load reads a savepoint.
 func loadSavepoint(place string) (saved, error) {
-	missing := fmt.Errorf("java.io.FileNotFoundException: Cannot find checkpoint or savepoint file/directory '%s' on file system 'file'.", place) //nolint:staticcheck // Flink's words
+	//lint:ignore ST1005 Flink's words
+	missing := fmt.Errorf("java.io.FileNotFoundException: Cannot find checkpoint or savepoint file/directory '%s' on file system 'file'.", place)
 	dir, err := localPath(place)
 	if err != nil {
 		return saved{}, missing
@@ -210,6 +211,7 @@ func (c *Cluster) runJar(m Main, r runRequest, now time.Time) (string, error) {
 	}
 	s.ID = r.JobID
 	if c.jobs[s.ID] != nil {
+		//lint:ignore ST1005 Flink's words
 		return "", errors.New("org.apache.flink.runtime.client.DuplicateJobSubmissionException: Job has already been submitted.")
 	}
 	if r.Savepoint == "" {
