@@ -31,6 +31,18 @@ func (w *world) until(ctx context.Context, what string, look func(context.Contex
 	})
 }
 
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), errors.New("while something was down"))
+	case <-t.C:
+		return nil
+	}
+}
+
 // mostStuck is after how many faults in a row that a job did not recover from the
 // rest of its faults are left out.
 const mostStuck = 2

@@ -67,8 +67,8 @@ func all(r core.Requirements, size int) bool {
 	return len(r) > 0 && !slices.ContainsFunc(r, func(b core.Bounds) bool { return b.Upper != size })
 }
 
-// worker gives the vertex that does the work: the one with something before and
-// behind it, or the last.
+// worker gives the vertex that does the work: of the simulated or of the real test
+// job.
 func (v view) worker() string {
 	for id, name := range v.Names {
 		if strings.Contains(name, "enrich") || strings.Contains(name, "slow") {

@@ -29,6 +29,13 @@ func (v Verdict) Failed() bool {
 	return len(v.WrongScaleDowns)+len(v.DoubleRescales)+len(v.LostDecisions) > 0
 }
 
+// about is true when something was found that is about a job.
+func (v Verdict) about(job string) bool {
+	return slices.ContainsFunc(slices.Concat(v.WrongScaleDowns, v.DoubleRescales, v.LostDecisions), func(found string) bool {
+		return strings.Contains(found, job+" ") || strings.Contains(found, job+":")
+	})
+}
+
 // Judge says what of a run must not be. It is pure.
 func Judge(r Record) Verdict {
 	j := judge{Record: r}
@@ -270,7 +277,7 @@ func (e End) at(size int) bool {
 }
 
 func (e effect) text() string {
-	return fmt.Sprintf("%s %s: %s -> %s (status %d, repeat %v)", e.At.UTC().Format("15:04:05.000"), e.JobID, uppers(e.was), uppers(e.Body), e.Status, e.Repeat)
+	return fmt.Sprintf("%s %s %s: %s -> %s (status %d, repeat %v)", e.Job, e.At.UTC().Format("15:04:05.000"), e.JobID, uppers(e.was), uppers(e.Body), e.Status, e.Repeat)
 }
 
 func uppers(r core.Requirements) string {

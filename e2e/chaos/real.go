@@ -2,13 +2,11 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
@@ -153,16 +151,4 @@ func (r *real) policy(loaded bool) map[string]string {
 		"job.autoscaler.backlog-processing.lag-threshold": "60 s",
 	}
 	return common(p, loaded)
-}
-
-// pause waits, unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return errors.Join(ctx.Err(), errors.New("while something was down"))
-	case <-t.C:
-		return nil
-	}
 }

@@ -202,43 +202,46 @@ func (r *runner) judge(record Record, phase string) {
 	all.WrongScaleDowns = append(all.WrongScaleDowns, v.WrongScaleDowns...)
 	all.DoubleRescales = append(all.DoubleRescales, v.DoubleRescales...)
 	all.LostDecisions = append(all.LostDecisions, v.LostDecisions...)
-	if v.Failed() {
-		r.report.Evidence = append(r.report.Evidence, record.lines(phase)...)
+	for _, l := range record.lines() {
+		if v.about(l.job) {
+			r.report.Evidence = append(r.report.Evidence, phase+" "+l.text)
+		}
 	}
 }
 
+// line is one thing that happened to a job.
+type line struct {
+	at        time.Time
+	job, text string
+}
+
 // lines tells a record in the order of time, for the search of a cause.
-func (r Record) lines(phase string) []string {
-	type line struct {
-		at   time.Time
-		text string
-	}
-	var all []line
-	add := func(at time.Time, format string, args ...any) {
-		all = append(all, line{at, fmt.Sprintf(format, args...)})
+func (r Record) lines() []line {
+	var out []line
+	add := func(at time.Time, job, format string, args ...any) {
+		out = append(out, line{at, job, at.UTC().Format("15:04:05.000") + " " + job + " " + fmt.Sprintf(format, args...)})
 	}
 	for _, w := range r.Writes {
-		add(w.At, "%s write %s/%d: %s -> %s status %d repeat %v", w.Job, w.JobID, w.Life, uppers(w.Before), uppers(w.Body), w.Status, w.Repeat)
+		add(w.At, w.Job, "write %s/%d: %s -> %s status %d repeat %v", w.JobID, w.Life, uppers(w.Before), uppers(w.Body), w.Status, w.Repeat)
 	}
 	for _, a := range r.Asks {
-		add(a.From, "%s decision %s (%s) applied until %s on %s: %s", a.Job, a.Decision, a.Cause, a.Until.UTC().Format("15:04:05.000"), a.JobID, uppers(a.Wish))
+		add(a.From, a.Job, "decision %s (%s) applied until %s on %s: %s", a.Decision, a.Cause, a.Until.UTC().Format("15:04:05.000"), a.JobID, uppers(a.Wish))
 	}
 	for _, o := range r.Orders {
-		add(o.Sent, "%s order %s: %d", o.Job, o.ID, o.Parallelism)
+		add(o.Sent, o.Job, "order %s: %d", o.ID, o.Parallelism)
 	}
 	for _, x := range r.Rescales {
 		if o := x.Outcome; o != nil {
-			add(o.EndedAt, "%s decision %s ended %s %s: %s", x.Job, x.Decision, o.Kind, o.Reason, o.Note)
+			add(o.EndedAt, x.Job, "decision %s ended %s %s: %s", x.Decision, o.Kind, o.Reason, o.Note)
 		}
 	}
 	for _, n := range r.Needs {
-		add(n.Since, "%s needs %v", n.Job, n.Least)
+		add(n.Since, n.Job, "needs %v", n.Least)
 	}
-	slices.SortStableFunc(all, func(a, b line) int { return a.at.Compare(b.at) })
-	out := make([]string, 0, len(all))
-	for _, l := range all {
-		out = append(out, phase+" "+l.at.UTC().Format("15:04:05.000")+" "+l.text)
+	for _, e := range r.Ends {
+		add(e.At, e.Job, "fault %d (%s at %s) is over", e.Fault.Number, e.Fault.Kind, e.Fault.Step)
 	}
+	slices.SortStableFunc(out, func(a, b line) int { return a.at.Compare(b.at) })
 	return out
 }
 
