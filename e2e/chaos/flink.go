@@ -42,6 +42,7 @@ type cluster interface {
 const (
 	perTask   = 1000.0
 	idleLoad  = 100.0
+	failLoad  = 800.0 // of the job that fails, which it does after some hundred records
 	lowLoad   = 600.0
 	highLoad  = 2500.0
 	mostSlots = 4 // that a job may come to

@@ -136,6 +136,8 @@ func (w *world) submit(ctx context.Context, j *job, sameID string) error {
 
 func (j *job) load() float64 {
 	switch {
+	case j.fails:
+		return failLoad
 	case !j.loaded:
 		return idleLoad
 	case j.high:
