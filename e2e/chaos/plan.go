@@ -72,7 +72,7 @@ type Plan struct {
 	// HA.
 	Clusters int
 	// Ordered and Loaded are how many jobs of each cluster are rescaled by orders,
-	// and by their load; the latter get half of a share each, since they are slow.
+	// and by their load; the latter get a third of a share each, since they are slow.
 	// One job more, the last, fails at mostSlots subtasks and gets what happens to
 	// an undo.
 	Ordered, Loaded int
@@ -150,10 +150,10 @@ func shuffled(r *rand.Rand, steps []Step) []Step {
 // turns is the order in which jobs get faults.
 func (p Plan) turns() []Fault {
 	var out []Fault
-	for turn := range 2 {
+	for turn := range 3 {
 		for job := range p.Ordered + p.Loaded {
 			for cluster := range p.Clusters {
-				if job < p.Ordered || turn == 1 {
+				if job < p.Ordered || turn == 2 {
 					out = append(out, Fault{Job: job, Cluster: cluster})
 				}
 			}
