@@ -25,10 +25,10 @@ type deployer struct {
 	jobs   func(n int) ([]core.JobRef, error)
 	submit func(core.Submission) error
 	// prepared is the answer of Prepare; found what is in any directory.
-	prepared         error
-	found            []core.Savepoint
-	listed           error
-	checked          map[string]error
+	prepared error
+	found    []core.Savepoint
+	listed   error
+	checked  map[string]error
 
 	asked, looked int
 	stops         []core.StopRequest
