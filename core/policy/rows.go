@@ -105,7 +105,7 @@ func alignRows() []row {
 		mode, adjust,
 		number(row{name: "scaling.parallelism-alignment.max-overshoot", def: "100000.0", ours: true, meaning: "an alignment gives at most this share more subtasks than were computed; where the next size that fits is larger, the computed one is taken: with 0.5, 7 is never taken where 4 would do"},
 			func(d *draft, f float64) { d.AlignOvershoot = f }, 0, math.MaxFloat64),
-		boolean(row{name: "scaling.align-to-slots", def: "false", ours: true, meaning: "round sizes up so that whole TaskManagers are in use"},
+		boolean(row{name: "scaling.align-to-slots", def: "false", ours: true, meaning: "round sizes up so that whole TaskManagers are in use; what gets smaller and frees none stays"},
 			func(d *draft) *bool { return &d.AlignSlots }),
 	}
 }

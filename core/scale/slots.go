@@ -12,7 +12,8 @@ import (
 // WholeTaskManagers uses the slots up that would be left over: where something
 // changes and the job's slots do not fill whole TaskManagers, the largest
 // vertices of its slot sharing groups become larger, the largest group first,
-// as far as limits allow. Nothing becomes smaller by it, what gets smaller does
+// as far as limits allow. What gets smaller and frees no TaskManager stays as it is.
+// Nothing becomes smaller by it, what gets smaller does
 // not become larger than it is, and a job in which nothing grows only gives up
 // a part of its shrinkage. Vertices that a FORWARD edge joins grow together.
 func WholeTaskManagers(decisions []core.VertexDecision, j Job) {
@@ -25,9 +26,29 @@ func WholeTaskManagers(decisions []core.VertexDecision, j Job) {
 	r := rounding{Job: j, decisions: decisions, at: positions(decisions), left: whole - used}
 	r.grows = slices.ContainsFunc(decisions, func(d core.VertexDecision) bool { return d.To > d.From })
 	r.note = fmt.Sprintf("%d slots need %d TaskManagers of %d", used, managers(used, per), per)
+	if before := slotsOf(j.Topology, func(v core.Vertex) int { return v.Parallelism }); !r.grows && managers(before, per) <= managers(used, per) && r.stay() {
+		return
+	}
 	for _, g := range r.groups() {
 		r.fill(g)
 	}
+}
+
+// stay gives up a shrinkage that frees no TaskManager: it would cost a restart
+// for nothing. Not where a limit asks for it.
+func (r *rounding) stay() bool {
+	for _, d := range r.decisions {
+		v, ok := r.Topology.Find(d.ID)
+		if _, upper := soft(v, r.Policy); ok && changes(d) && (r.held(d.ID) || d.From > min(upper, r.most(d.ID))) {
+			return false
+		}
+	}
+	for i := range r.decisions {
+		if d := &r.decisions[i]; changes(*d) {
+			set(d, d.From, policy.Prefix+"scaling.align-to-slots", r.note+", as now")
+		}
+	}
+	return true
 }
 
 func changes(d core.VertexDecision) bool { return d.To != d.From }

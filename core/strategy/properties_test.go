@@ -12,6 +12,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/core/policy"
+	"flinkscaler/core/scale"
 )
 
 func decided(ctx core.JobContext, p policy.Policy) core.Decision {
@@ -217,6 +218,9 @@ func TestAppliedDecisionHolds(t *testing.T) {
 		for i, v := range a.Vertices {
 			after.topology.Vertices[i].Parallelism = v.To
 			after.permille[i] = w.permille[i] * float64(v.From) / float64(v.To)
+			if l, ok := scale.LimitedOf(v); ok && l.Actual < l.Expected {
+				t.Skip("an older alignment, as in Java, takes less than it needs, and says so (ScalingLimited)")
+			}
 			if after.permille[i] > 1000 {
 				t.Skip("a limit keeps it from having enough")
 			}
