@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
@@ -62,6 +63,8 @@ func TestTheWorkflowTakesWhatWeSend(t *testing.T) {
 	input, updates, signals := sent(t)
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(10 * time.Minute) // a busy machine is no failure
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	register(env)
 	var answers []workflows.Answer
 	at := time.Minute

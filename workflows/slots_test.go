@@ -18,6 +18,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"flinkscaler/activities"
@@ -130,7 +131,8 @@ func townEnv(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env.SetTestTimeout(10 * time.Minute)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	env.SetStartTime(time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC))
 	env.RegisterActivityWithOptions(func(_ context.Context, in activities.AskSlotsInput) (activities.AskedSlots, error) {
 		return activities.AskedSlots{Lease: 10 * time.Minute}, env.SignalWorkflowByID(share.ID(in.Key.Cluster), activities.SignalSlotsRequest, activities.SlotsMessage{

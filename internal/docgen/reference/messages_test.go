@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"flinkscaler/activities"
 	"flinkscaler/core"
@@ -57,6 +58,8 @@ func send(t *testing.T, name, payload string) error {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(10 * time.Minute) // a busy machine is no failure
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	workflows.Register(env)
 	env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: "flink/dev/orders", TaskQueue: workflows.TaskQueue})
 	register := func(name string, f any) {
