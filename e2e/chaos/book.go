@@ -57,6 +57,19 @@ func (b *book) lastID(job string) string {
 	return ""
 }
 
+// lived counts the submissions of a job.
+func (b *book) lived(job string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, s := range b.lives {
+		if s.job == job {
+			n++
+		}
+	}
+	return n
+}
+
 func (b *book) ordered(o Order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -169,11 +169,13 @@ func (w *world) provoke(ctx context.Context, j *job, f Fault) (wish, error) {
 	case len(v.Held) > 0:
 		size = 2 + (v.Held[0].Upper-1)%3 // 1, 2, 3, 4, and 2 again
 	}
+	lives := w.book.lived(j.name)
 	return func(s workflows.Status, v view) bool {
 		// An order ends with the workflow that took it: then only the rescale under
-		// way goes on, and where it does not succeed nobody tries again.
-		given := f.endsParent() && s.Override == nil && s.LastRescale != nil && s.LastRescale.Kind != core.Applied
-		return v.at(size) || given
+		// way goes on, and where it does not succeed, or Flink forgets it, nobody tries
+		// again.
+		alone := f.endsParent() && s.Override == nil && s.LastRescale != nil
+		return v.at(size) || alone && (s.LastRescale.Kind != core.Applied || w.book.lived(j.name) != lives)
 	}, w.order(ctx, j, f.BySignal, Order{Parallelism: size, Had: v.Held, Ended: f.endsParent()})
 }
 
