@@ -43,6 +43,7 @@ func (w *world) wound(j *job, f Fault) wound {
 	case ParentCancel:
 		return wound{
 			func(ctx context.Context) error {
+				w.lastWords(ctx, j)
 				return w.told(ctx, func(ctx context.Context) error { return w.stack.Client.CancelWorkflow(ctx, spec.ID(j.key()), "") })
 			},
 			func(ctx context.Context) error { return w.succeed(ctx, j) },
@@ -66,8 +67,8 @@ func (w *world) wound(j *job, f Fault) wound {
 	return wound{}
 }
 
-// lastWords notes what a workflow shows that is about to be terminated: what it
-// knows of earlier rescales ends with it.
+// lastWords notes what a workflow shows that is about to be ended: what it knows
+// of earlier rescales ends with it.
 func (w *world) lastWords(ctx context.Context, j *job) {
 	var h workflows.History
 	err := w.until(ctx, "the history of "+j.name, func(ctx context.Context) (string, bool) {

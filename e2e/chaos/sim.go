@@ -92,6 +92,8 @@ func (s *simulated) policy(loaded bool) map[string]string {
 		"job.autoscaler.scale-down.interval":          "3 s",
 		"job.autoscaler.metrics.busy-time.aggregator": "AVG",
 		"job.autoscaler.rescale.verify-timeout":       "60 s",
+		// A size is avoided at which a fault had the job fail, unless it is behind.
+		"job.autoscaler.backlog-processing.lag-threshold": "10 s",
 	}
 	return common(p, loaded)
 }
