@@ -105,10 +105,17 @@ func TestTakingTurns(t *testing.T) {
 			t.Errorf("%s does not say %q:\n%s", args, want, out)
 		}
 	}
-	later := r.await(second, "it to wait over two more runs", func(now workflows.Status) bool { return now.Runs >= s.Runs+2 && queued(now) })
-	if !later.Slots.Since.Equal(s.Slots.Since) {
-		t.Errorf("it waits since %s, and then since %s", s.Slots.Since, later.Slots.Since)
-	}
+	// While the load goes up, a look can show less for a moment, and it waits anew. What
+	// does not last over a new run would never last over two.
+	r.await(second, "it to wait over two more runs in the same place", func(now workflows.Status) bool {
+		if !queued(now) || !now.Slots.Since.Equal(s.Slots.Since) {
+			if queued(now) {
+				s = now
+			}
+			return false
+		}
+		return now.Runs >= s.Runs+2
+	})
 
 	r.starter("pause", "dev/"+second)
 	r.awaitSlots("nobody to wait", func(s workflows.Slots) bool { return len(s.Queue) == 0 })
