@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"flinkscaler/core"
 	"flinkscaler/internal/flinksim"
@@ -50,7 +49,11 @@ func (w *recorder) redeployed() {
 	w.r.proxy.On(steps()["the stop's answer lost"].matches, nil, func() { c.RemoveJars(); close(reached) })
 	s.override(w.t, "2")
 	<-reached
-	time.Sleep(15 * time.Second) // some attempts in vain
+	w.r.await(job, "attempts in vain", func(workflows.Status) bool {
+		v, err := w.r.Client.QueryWorkflow(w.t.Context(), rescaleID, "", workflows.QueryProgress)
+		var p workflows.RescaleProgress
+		return err == nil && v.Get(&p) == nil && strings.Contains(p.Phase, "THE JOB IS DOWN")
+	})
 	c.AddJar("orders.jar", simMain)
 	w.r.await(job, "the job again", func(s workflows.Status) bool {
 		return s.LastRescale != nil && s.LastRescale.Attempt > 2 && s.Rescale == nil && s.LastRescale.Kind == core.Undone

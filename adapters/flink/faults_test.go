@@ -134,13 +134,13 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.on("GET /v1/jobs/"+f.job, c.handler)
-			cluster := f.cluster(t, func(cfg *flink.Config) { cfg.Timeout, cfg.MaxBodyBytes = 300*time.Millisecond, 256<<10 })
+			cluster := f.cluster(t, func(cfg *flink.Config) { cfg.Timeout, cfg.MaxBodyBytes = within(c.want), 256<<10 })
 			began := time.Now()
 			_, err := cluster.Status(t.Context(), f.ref())
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v (%s)", err, c.want, c.reason)
 			}
-			if time.Since(began) > 3*time.Second {
+			if time.Since(began) > time.Minute {
 				t.Errorf("took %s", time.Since(began))
 			}
 			if err != nil && (strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "geheim") || !strings.Contains(err.Error(), f.job)) {
@@ -294,6 +294,15 @@ func TestWantSendsTheWholeListOnce(t *testing.T) {
 	}
 }
 
+// within is a time-out: short only where running into it is no other error, since
+// a busy machine answers late.
+func within(want error) time.Duration {
+	if errors.Is(want, core.ErrUnreachable) {
+		return 300 * time.Millisecond
+	}
+	return time.Minute
+}
+
 func TestWantIsNeverRepeated(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -318,7 +327,7 @@ func TestWantIsNeverRepeated(t *testing.T) {
 			path := "PUT /v1/jobs/" + first.job + "/resource-requirements"
 			first.on(path, c.handler)
 			first.on("GET /elsewhere", says(200, "{}"))
-			cluster := newCluster(t, flink.Config{URLs: []string{first.URL, second.URL}, Timeout: 300 * time.Millisecond})
+			cluster := newCluster(t, flink.Config{URLs: []string{first.URL, second.URL}, Timeout: within(c.want)})
 			err := cluster.Want(t.Context(), first.ref(), wantOf(t, cluster, first.ref()))
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
