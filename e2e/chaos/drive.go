@@ -70,7 +70,7 @@ func (w *world) drive(ctx context.Context, j *job, faults []Fault, done func(Fau
 // one injects one fault, and gives how the job is once it is healed.
 func (w *world) one(ctx context.Context, j *job, f Fault) End {
 	e := End{Job: j.name, Fault: f}
-	if _, _, err := w.rest(ctx, j, "before the fault", j.carries); err != nil {
+	if err := w.ready(ctx, j); err != nil {
 		e.Stuck = err.Error()
 		return e
 	}
@@ -117,6 +117,22 @@ func (w *world) one(ctx context.Context, j *job, f Fault) End {
 		e.Stuck = err.Error()
 	}
 	return e
+}
+
+// ready waits until a job is at rest. A size at which a fault had it fail is
+// avoided for a quarter of an hour and more: then the load would bring no rescale,
+// and a new workflow, which knows nothing of that, takes over.
+func (w *world) ready(ctx context.Context, j *job) error {
+	s, _, err := w.rest(ctx, j, "before the fault", j.carries)
+	if err != nil || s.Reason != core.ReasonFailedBefore {
+		return err
+	}
+	w.lastWords(ctx, j)
+	if err := w.told(ctx, func(ctx context.Context) error { return w.restart(ctx, j) }); err != nil {
+		return err
+	}
+	_, _, err = w.rest(ctx, j, "under a new workflow", j.carries)
+	return err
 }
 
 // strike waits for the step: what the proxy does then is the fault.
@@ -190,9 +206,9 @@ func (w *world) load(j *job, v view) (wish, error) {
 }
 
 // carries is true for a job that runs at a size for its load: where it is low, it
-// is too low for three subtasks. A job that is ordered about carries its load at
-// any size.
-func (j *job) carries(_ workflows.Status, v view) bool {
+// is too low for three subtasks, unless fewer failed before. A job that is ordered
+// about carries its load at any size.
+func (j *job) carries(s workflows.Status, v view) bool {
 	p, _ := core.FindSize(v.Runs, v.worker())
 	switch {
 	case !j.loaded:
@@ -200,7 +216,7 @@ func (j *job) carries(_ workflows.Status, v view) bool {
 	case j.high:
 		return v.AllRun && p >= least(v, j.load())[v.worker()]
 	}
-	return v.AllRun && p < 3
+	return v.AllRun && (p < 3 || s.Reason == core.ReasonFailedBefore)
 }
 
 // order gives an order until it is accepted; it has one id whatever becomes of
