@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -101,9 +102,7 @@ func TestTakingTurns(t *testing.T) {
 		"explain dev/" + second: "asks for 3 slots, 1 of 8 are free",
 		"slots --cluster dev":   second,
 	} {
-		if out := r.starter(strings.Fields(args)...); !strings.Contains(out, want) {
-			t.Errorf("%s does not say %q:\n%s", args, want, out)
-		}
+		r.await(second, fmt.Sprintf("%s to say %q", args, want), func(workflows.Status) bool { return strings.Contains(r.starter(strings.Fields(args)...), want) })
 	}
 	// While the load goes up, a look can show less for a moment, and it waits anew. What
 	// does not last over a new run would never last over two.
