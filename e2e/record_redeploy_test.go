@@ -3,10 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,17 +14,10 @@ import (
 // TestRecordHistoriesOfRedeploys makes golden histories of jobs that are stopped
 // and started again: a part of `make record`.
 func TestRecordHistoriesOfRedeploys(t *testing.T) {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	must(t, err)
-	w := &recorder{t: t, commit: strings.TrimSpace(string(commit))}
-	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
-	must(t, err)
-	must(t, json.Unmarshal(b, &w.list))
+	w := newRecorder(t)
 	w.redeployed()
 	w.notStopped()
-	b, err = json.MarshalIndent(w.list, "", "  ")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
+	w.writeManifest(t)
 }
 
 // redeployed is a redeploy that does, one that goes back, and one that finds the

@@ -3,11 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,12 +14,7 @@ import (
 // TestRecordHistoriesOfSagas makes golden histories of rescales that do not go
 // well: a part of `make record`.
 func TestRecordHistoriesOfSagas(t *testing.T) {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	must(t, err)
-	w := &recorder{t: t, commit: strings.TrimSpace(string(commit))}
-	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
-	must(t, err)
-	must(t, json.Unmarshal(b, &w.list))
+	w := newRecorder(t)
 	for _, x := range []struct {
 		name   string
 		record func()
@@ -37,9 +27,7 @@ func TestRecordHistoriesOfSagas(t *testing.T) {
 			x.record()
 		})
 	}
-	b, err = json.MarshalIndent(w.list, "", "  ")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
+	w.writeManifest(t)
 }
 
 // undone is a rescale that is taken back, and the job that has it.

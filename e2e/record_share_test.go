@@ -3,11 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"flinkscaler/core"
@@ -18,16 +13,9 @@ import (
 // TestRecordHistoriesOfSharing makes golden histories of jobs that share slots: a
 // part of `make record`.
 func TestRecordHistoriesOfSharing(t *testing.T) {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	must(t, err)
-	w := &recorder{t: t, commit: strings.TrimSpace(string(commit))}
-	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
-	must(t, err)
-	must(t, json.Unmarshal(b, &w.list))
+	w := newRecorder(t)
 	w.turns()
-	b, err = json.MarshalIndent(w.list, "", "  ")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
+	w.writeManifest(t)
 }
 
 // turns are two jobs that take turns, with all that they say to each other.

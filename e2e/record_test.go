@@ -33,14 +33,8 @@ type recorder struct {
 // TestRecordHistories makes golden histories of the present workflows: `make
 // record`.
 func TestRecordHistories(t *testing.T) {
-	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	must(t, err)
-	c := sim(t, 1200)
-	w := &recorder{t: t, r: newRig(t, c.URL(), rigOptions{attributes: true}), commit: strings.TrimSpace(string(commit))}
-	b, err := os.ReadFile(filepath.Join(replayDir, "manifest.json"))
-	if err == nil {
-		must(t, json.Unmarshal(b, &w.list))
-	}
+	w, c := newRecorder(t), sim(t, 1200)
+	w.r = newRig(t, c.URL(), rigOptions{attributes: true})
 	w.upAndDown(c)
 	w.told(c)
 	w.orders()
@@ -51,9 +45,29 @@ func TestRecordHistories(t *testing.T) {
 	w.adopted()
 	w.continued()
 	w.proposed()
-	b, err = json.MarshalIndent(w.list, "", "  ")
+	w.writeManifest(t)
+}
+
+// manifest lists all golden histories.
+func manifest() string { return filepath.Join(replayDir, "manifest.json") }
+
+// newRecorder adds to what the manifest lists already.
+func newRecorder(t *testing.T) *recorder {
+	t.Helper()
+	commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(replayDir, "manifest.json"), append(b, '\n'), 0o644))
+	w := &recorder{t: t, commit: strings.TrimSpace(string(commit))}
+	b, err := os.ReadFile(manifest())
+	must(t, err)
+	must(t, json.Unmarshal(b, &w.list))
+	return w
+}
+
+func (w *recorder) writeManifest(t *testing.T) {
+	t.Helper()
+	b, err := json.MarshalIndent(w.list, "", "  ")
+	must(t, err)
+	must(t, os.WriteFile(manifest(), append(b, '\n'), 0o644))
 }
 
 // save keeps the history of a workflow's present run.
