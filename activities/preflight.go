@@ -62,10 +62,11 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	if r, note := unfitRequirements(held, status.Topology, in); r != "" {
 		return no(r, "%s", note), nil
 	}
-	r, note, err := a.mayRestart(ctx, platform, job, status, in)
+	health, err := platform.Inspect(ctx, job)
 	if err != nil {
 		return Preflight{}, err
 	}
+	r, note := a.mayRestart(ctx, platform, job, status, health, in)
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
@@ -87,19 +88,15 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 
 // mayRestart says whether a restart now would do harm. A note without a reason
 // is to be told with the outcome.
-func (a *Activities) mayRestart(ctx context.Context, platform Platform, job core.JobRef, status core.JobStatus, in RescaleInput) (core.Reason, string, error) {
-	health, err := platform.Inspect(ctx, job)
-	if err != nil {
-		return "", "", err
-	}
+func (a *Activities) mayRestart(ctx context.Context, platform Platform, job core.JobRef, status core.JobStatus, health core.JobHealth, in RescaleInput) (core.Reason, string) {
 	shrinks := shrinks(status.Topology, in.Wanted)
 	r, note := unhealthy(health, status, in, shrinks)
 	if r == "" && shrinks && !ordered(in.Cause) {
 		if r, stale := a.stillFresh(ctx, platform, job); r != "" {
-			return r, stale, nil
+			return r, stale
 		}
 	}
-	return r, note, nil
+	return r, note
 }
 
 // ordered is true for a change that no strategy decided: what it makes smaller

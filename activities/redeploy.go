@@ -58,8 +58,8 @@ func (a *Activities) mustRedeploy(cluster string) (Redeployer, Savepoints, error
 	return r, s, nil
 }
 
-// preflightRedeploy is the check of a job whose scheduler cannot change it in
-// place.
+// preflightRedeploy is the rest of the check of a job that is fit, but whose
+// scheduler cannot change it in place.
 func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, job core.JobRef, status core.JobStatus, in RescaleInput) (Preflight, error) {
 	deployer, savepoints, configured := a.redeployer(in.Key.Cluster)
 	switch {
@@ -67,9 +67,6 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive; job.autoscaler.redeploy.enabled: true allows to stop it with a savepoint and to start it again"), nil
 	case !configured:
 		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive, and flink.redeploy of the cluster %s in the worker's file, which says how jobs are submitted, is missing", in.Key.Cluster), nil
-	}
-	if r, note := unfit(status, in); r != "" {
-		return no(r, "%s", note), nil
 	}
 	if r, note := breaksForward(status.Topology, in.Wanted); r != "" {
 		return no(r, "%s", note), nil
@@ -81,10 +78,7 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	if !health.Checkpointing {
 		return no(core.ReasonNoCheckpoints, "the job takes no checkpoints: nothing proves that a savepoint of it can be written"), nil
 	}
-	r, note, err := a.mayRestart(ctx, platform, job, status, in)
-	if err != nil {
-		return Preflight{}, err
-	}
+	r, note := a.mayRestart(ctx, platform, job, status, health, in)
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
