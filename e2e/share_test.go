@@ -161,6 +161,7 @@ func TestKilledHolders(t *testing.T) {
 	r.tctl("workflow", "terminate", "--wid", "flink/dev/"+second, "--reason", "test")
 	r.awaitSlots("nobody to wait", func(s workflows.Slots) bool { return len(s.Queue) == 0 && len(s.Ended) > 0 })
 	r.start(second, brisk(nil))
+	r.await(second, "the first look", func(s workflows.Status) bool { return size(s) > 0 }) // before it no vertex has a name
 	pin(r, second, "5")
 	r.await(second, "it to wait again", queued)
 	pin(r, job, "2")
