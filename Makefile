@@ -8,6 +8,8 @@ export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 ENSURE := go run ./tools/ensure
+# What the Kubernetes tests run: a control plane, the operator, and the Flink that it understands.
+KUBE_TOOLS := kube flink-operator flink:1.18.1 testjob
 # timed NAME COMMAND: runs it and prints how long it took.
 timed = @start=$$(date +%s); ( $(2) ); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
 
@@ -71,7 +73,7 @@ build: ## Build the worker and the starter into bin/
 
 .PHONY: tools
 tools: ## Build or fetch everything the tests need, into the cache
-	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob
+	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle $(KUBE_TOOLS)
 
 .PHONY: fmt
 fmt: ## Format the code

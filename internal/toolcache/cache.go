@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// The pinned versions. TemporalVersion and TctlVersion must be those of tools/temporal and tools/tctl.
+// The pinned versions. Those of programs built from source must be those of their modules below tools/.
 const (
 	// TemporalVersion is the newest temporal CLI that builds from its published module alone.
 	TemporalVersion = "1.5.1"
@@ -18,6 +18,18 @@ const (
 	Flink2 = "2.3.0"
 	// Flink1 is the Flink 1 release beside it. The test job is compiled against this one.
 	Flink1 = "1.20.5"
+	// FlinkOperated is the Flink that runs behind the Kubernetes operator. The client inside OperatorVersion is older than
+	// Flink1 and does not understand its answers.
+	FlinkOperated = "1.18.1"
+	// EtcdVersion is what KubeVersion is tested with.
+	EtcdVersion = "3.6.16"
+	// KubeVersion is that of the Kubernetes API server and controller manager.
+	KubeVersion = "1.37.2"
+	// OperatorVersion is the newest Flink Kubernetes operator that is published with its code.
+	OperatorVersion = "1.7.0"
+	// OperatorCRDVersion is the newest release whose custom resource definitions are published. OperatorVersion runs on
+	// them.
+	OperatorCRDVersion = "1.10.0"
 )
 
 // EnvDir names the environment variable that moves the cache.
@@ -73,6 +85,20 @@ func (c Cache) TestJob(hash string) string { return filepath.Join(c.root, "testj
 // Oracle is the place of the Java autoscaler with the harness that was built from sources with this hash.
 func (c Cache) Oracle(hash string) string { return filepath.Join(c.root, "oracle-"+hash) }
 
+// Etcd is the place of etcd.
+func (c Cache) Etcd() string { return c.bin("etcd-" + EtcdVersion) }
+
+// KubeAPIServer is the place of kube-apiserver.
+func (c Cache) KubeAPIServer() string { return c.bin("kube-apiserver-" + KubeVersion) }
+
+// KubeControllerManager is the place of kube-controller-manager.
+func (c Cache) KubeControllerManager() string { return c.bin("kube-controller-manager-" + KubeVersion) }
+
+// FlinkOperator is the place of the Flink Kubernetes operator: its jars, and the CRDs beside them.
+func (c Cache) FlinkOperator() Operator {
+	return OperatorAt(filepath.Join(c.root, "flink-operator-"+OperatorVersion+"-crds-"+OperatorCRDVersion))
+}
+
 // Downloads is the folder for archives between download and unpacking.
 func (c Cache) Downloads() string { return filepath.Join(c.root, "dl") }
 
@@ -94,6 +120,24 @@ func (c Cache) FindTestJob(hash string) (string, error) { return present(c.TestJ
 
 // FindOracle returns the folder built from sources with this hash, or ErrMissing.
 func (c Cache) FindOracle(hash string) (string, error) { return present(c.Oracle(hash), "oracle") }
+
+// FindEtcd returns the etcd to run, or ErrMissing.
+func (c Cache) FindEtcd() (string, error) { return present(c.Etcd(), "kube") }
+
+// FindKubeAPIServer returns the kube-apiserver to run, or ErrMissing.
+func (c Cache) FindKubeAPIServer() (string, error) { return present(c.KubeAPIServer(), "kube") }
+
+// FindKubeControllerManager returns the kube-controller-manager to run, or ErrMissing.
+func (c Cache) FindKubeControllerManager() (string, error) {
+	return present(c.KubeControllerManager(), "kube")
+}
+
+// FindFlinkOperator returns where the parts of the operator are, or ErrMissing.
+func (c Cache) FindFlinkOperator() (Operator, error) {
+	o := c.FlinkOperator()
+	_, err := present(o.Root, "flink-operator")
+	return o, err
+}
 
 // present returns path when something is there; target is what tools/ensure calls it.
 func present(path, target string) (string, error) {

@@ -30,8 +30,15 @@ func TestDirFollowsTheEnvironment(t *testing.T) {
 func TestPathsCarryTheVersion(t *testing.T) {
 	t.Parallel()
 	cache := At("/c")
-	got := []string{cache.Temporal(), cache.Tctl(), cache.FlinkHome("2.3.0"), cache.TestJob("abc"), cache.Downloads()}
-	want := []string{"/c/bin/temporal-1.5.1", "/c/bin/tctl-1.18.0", "/c/flink-2.3.0", "/c/testjob-abc.jar", "/c/dl"}
+	got := []string{
+		cache.Temporal(), cache.Tctl(), cache.FlinkHome("2.3.0"), cache.TestJob("abc"), cache.Downloads(),
+		cache.Etcd(), cache.KubeAPIServer(), cache.KubeControllerManager(), cache.FlinkOperator().CRDs,
+	}
+	want := []string{
+		"/c/bin/temporal-1.5.1", "/c/bin/tctl-1.18.0", "/c/flink-2.3.0", "/c/testjob-abc.jar", "/c/dl",
+		"/c/bin/etcd-3.6.16", "/c/bin/kube-apiserver-1.37.2", "/c/bin/kube-controller-manager-1.37.2",
+		"/c/flink-operator-1.7.0-crds-1.10.0/crds",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}

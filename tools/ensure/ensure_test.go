@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -44,6 +45,7 @@ func TestTargets(t *testing.T) {
 	}{
 		"in order":          {"the order is the user's", []string{"tctl", "temporal"}, []string{"tctl", "temporal"}},
 		"job implies Flink": {"the job is compiled against Flink 1", []string{"testjob"}, []string{"flink:1.20.5", "testjob"}},
+		"control plane":     {"one name for all of it", []string{"kube"}, []string{"etcd", "kube-apiserver", "kube-controller-manager"}},
 		"once each":         {"nothing is made twice", []string{"flink:1.20.5", "testjob", "flink:1.20.5"}, []string{"flink:1.20.5", "testjob"}},
 	}
 	for name, tc := range cases {
@@ -72,18 +74,32 @@ func TestUnknownTargetsAreAllReported(t *testing.T) {
 
 func TestPinnedVersionsAreThoseOfTheModules(t *testing.T) {
 	t.Parallel()
-	cases := map[string]string{
-		"../temporal/go.mod": "github.com/temporalio/cli v" + toolcache.TemporalVersion,
-		"../tctl/go.mod":     "github.com/temporalio/tctl v" + toolcache.TctlVersion,
+	cases := []struct{ file, want string }{
+		{"../temporal/go.mod", "github.com/temporalio/cli v" + toolcache.TemporalVersion},
+		{"../tctl/go.mod", "github.com/temporalio/tctl v" + toolcache.TctlVersion},
+		{"../etcd/go.mod", "go.etcd.io/etcd/server/v3 v" + toolcache.EtcdVersion},
+		{"../kube/go.mod", "k8s.io/kubernetes v" + toolcache.KubeVersion},
+		{"../kube/go.mod", "k8s.io/apiserver => k8s.io/apiserver v0" + strings.TrimPrefix(toolcache.KubeVersion, "1")},
+		{"operator-pom.xml", "<operator.version>" + toolcache.OperatorVersion + "</operator.version>"},
 	}
-	for file, want := range cases {
-		content, err := os.ReadFile(file)
+	for _, tc := range cases {
+		content, err := os.ReadFile(tc.file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(content), want) {
-			t.Errorf("%s does not require %s", file, want)
+		if !regexp.MustCompile(regexp.QuoteMeta(tc.want) + `\s`).Match(content) {
+			t.Errorf("%s does not say %s", tc.file, tc.want)
 		}
+	}
+}
+
+func TestVersionOfTheKubernetesServers(t *testing.T) {
+	t.Parallel()
+	const p = " -X k8s.io/component-base/version."
+	want := "-ldflags=-s -w" + p + "gitVersion=v1.37.2" + p + "gitMajor=1" + p + "gitMinor=37" +
+		p + "gitTreeState=clean" + p + "gitCommit=0000000000000000000000000000000000000000"
+	if diff := cmp.Diff(want, kubeVersion()); diff != "" {
+		t.Errorf("flags (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,9 +15,11 @@ import (
 // goTarget is a program built from a module of its own under tools/, so that its dependencies never meet ours.
 type goTarget struct {
 	e       *ensurer
-	program string // also the folder of the module under tools/
+	program string
+	module  string // its folder under tools/; program when empty
 	version string
 	pkg     string
+	flags   []string // of go build
 	place   string
 	usually string
 	find    func(ctx context.Context) (string, error)
@@ -26,6 +29,7 @@ func (e *ensurer) temporal() target {
 	return goTarget{
 		e: e, program: "temporal", version: toolcache.TemporalVersion,
 		pkg:     "github.com/temporalio/cli/cmd/temporal",
+		flags:   []string{stripped},
 		place:   e.cache.Temporal(),
 		usually: "2 to 12 minutes",
 		find:    e.cache.FindTemporal,
@@ -36,11 +40,15 @@ func (e *ensurer) tctl() target {
 	return goTarget{
 		e: e, program: "tctl", version: toolcache.TctlVersion,
 		pkg:     "github.com/temporalio/tctl/cmd/tctl",
+		flags:   []string{stripped},
 		place:   e.cache.Tctl(),
 		usually: "1 to 6 minutes",
 		find:    func(context.Context) (string, error) { return e.cache.FindTctl() },
 	}
 }
+
+// stripped leaves out symbols that only a debugger would read.
+const stripped = "-ldflags=-s -w"
 
 func (t goTarget) name() string { return t.program }
 
@@ -87,9 +95,10 @@ func (t goTarget) build(ctx context.Context, task *task, total int) error {
 		return fmt.Sprintf("compiled %d of at most %d packages", compiled.Load(), total)
 	})
 	count := func(string) { compiled.Add(1) }
-	err := t.e.runTool(ctx, t.goCommand(count, "build", "-v", "-trimpath", "-ldflags=-s -w", "-o", unfinished, t.pkg))
+	args := append([]string{"build", "-v", "-trimpath"}, t.flags...)
+	err := t.e.runTool(ctx, t.goCommand(count, append(args, "-o", unfinished, t.pkg)...))
 	if err != nil {
-		return fmt.Errorf("%w\nto see all of it: go run ./tools/ensure -v %s", err, t.program)
+		return fmt.Errorf("%w\nto see all of it, run it again with -v", err)
 	}
 	return os.Rename(unfinished, t.place)
 }
@@ -98,7 +107,7 @@ func (t goTarget) build(ctx context.Context, task *task, total int) error {
 // and version stamping, which needs the git history around it.
 func (t goTarget) goCommand(line func(string), args ...string) command {
 	return command{
-		dir:  filepath.Join(t.e.root, "tools", t.program),
+		dir:  filepath.Join(t.e.root, "tools", cmp.Or(t.module, t.program)),
 		env:  []string{"CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOWORK=off"},
 		args: append([]string{"go"}, args...),
 		line: line,

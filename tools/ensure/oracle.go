@@ -61,17 +61,9 @@ func (t oracleTarget) make(ctx context.Context, task *task) error {
 // resolve lets Maven copy the autoscaler and all that it needs into one folder.
 func (t oracleTarget) resolve(ctx context.Context, task *task, scratch string) error {
 	jars := filepath.Join(scratch, "jars")
-	task.watch(func() string {
-		have, _ := filepath.Glob(filepath.Join(jars, "*.jar"))
-		return fmt.Sprintf("Maven resolves dependencies, %d jars in place", len(have))
-	})
-	err := t.e.runTool(ctx, command{args: []string{
-		"mvn", "--batch-mode", "--no-transfer-progress", "--file", filepath.Join(scratch, "harness", "pom.xml"),
-		"org.apache.maven.plugins:maven-dependency-plugin:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory=" + jars,
-	}})
-	if err != nil {
-		return fmt.Errorf("resolve the Java autoscaler (needs a Maven repository; run it again when it answers): %w", err)
+	task.watch(func() string { return resolved(jars) })
+	if err := t.e.runTool(ctx, copyDependencies(filepath.Join(scratch, "harness", "pom.xml"), jars)); err != nil {
+		return fmt.Errorf("resolve the Java autoscaler (%s): %w", needsRepository, err)
 	}
 	return nil
 }

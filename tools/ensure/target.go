@@ -11,7 +11,7 @@ import (
 )
 
 // knownTargets is shown to whoever asks for another.
-const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle"
+const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, flink-operator"
 
 // target is one thing in the cache.
 type target interface {
@@ -61,6 +61,10 @@ func (e *ensurer) resolve(name string) ([]target, error) {
 	case name == "oracle":
 		o, err := e.oracle()
 		return []target{o}, err
+	case name == "kube":
+		return e.kube(), nil
+	case name == "flink-operator":
+		return []target{operatorTarget{e: e}}, nil
 	case kind == "flink" && hasVersion:
 		if _, err := toolcache.ParseVersion(version); err != nil {
 			return nil, fmt.Errorf("target %s: %w", name, err)
