@@ -53,7 +53,7 @@ func New(o Options) *Cluster {
 		stops:    map[string]*stopping{},
 		modeOver: make(chan struct{}),
 	}
-	c.resizeSlots(c.opt.Slots)
+	c.resizeSlots(max(0, c.opt.Slots))
 	return c
 }
 

@@ -79,6 +79,7 @@ func (c *Cluster) newJob(s JobSpec, now time.Time) (*job, error) {
 	if len(s.Vertices) == 0 {
 		s.Vertices = DefaultVertices()
 	}
+	s.NotAdaptive = s.NotAdaptive && !c.opt.Reactive
 	j := &job{c: c, spec: s, seq: len(c.order), load: s.Load, at: now, since: now, stamps: map[state]time.Time{}}
 	if err := j.build(s.Vertices); err != nil {
 		return nil, err
@@ -93,7 +94,11 @@ func (c *Cluster) newJob(s JobSpec, now time.Time) (*job, error) {
 		if s.NotAdaptive {
 			least = v.spec.Parallelism // all of it, or nothing runs
 		}
-		j.wanted = append(j.wanted, bounds{least, v.spec.Parallelism})
+		most := v.spec.Parallelism
+		if c.opt.Reactive {
+			most = v.spec.MaxParallelism
+		}
+		j.wanted = append(j.wanted, bounds{least, most})
 	}
 	interval := c.opt.CheckpointInterval
 	if s.CheckpointInterval != 0 {
@@ -259,7 +264,7 @@ func (j *job) reconsider(now time.Time) {
 // once, with fewer after waiting for more, or never.
 func (j *job) tryStart(now time.Time, hurry bool) {
 	sizes, enough, all := j.fit(j.c.offered(j))
-	if all || (enough && hurry) {
+	if all || (enough && (hurry || j.c.opt.Reactive)) {
 		j.start(now, sizes)
 		return
 	}
@@ -271,6 +276,9 @@ func (j *job) tryStart(now time.Time, hurry bool) {
 		}
 		j.wake(due, func(at time.Time) { j.tryStart(at, true) })
 		return
+	}
+	if j.c.opt.Reactive {
+		return // for as long as it takes
 	}
 	due := j.waitSince.Add(j.c.opt.ResourceWait)
 	if due.After(now) {
@@ -365,7 +373,7 @@ func (j *job) plan(now time.Time) {
 	o := j.c.opt
 	j.openRescale(now, "NEW_RESOURCE_AVAILABLE")
 	ready := latest(j.changedAt, j.stamps[running].Add(o.Cooldown))
-	if !all {
+	if !all && !o.Reactive {
 		ready = latest(ready, j.changedAt.Add(o.Stabilization))
 	}
 	due := latest(now, ready)

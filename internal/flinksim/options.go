@@ -14,8 +14,12 @@ type Options struct {
 	Version string
 	// Addr is where Start listens, a free loopback port when empty.
 	Addr string
-	// Slots of the cluster, 8 by default; SlotsPerTaskManager 4.
+	// Slots of the cluster, 8 by default, negative for none; SlotsPerTaskManager 4.
 	Slots, SlotsPerTaskManager int
+	// Reactive is scheduler-mode: reactive. A job takes all slots, up to the max
+	// parallelism of each vertex, at once and without an end to the wait for the
+	// first one; requirements can be read and not be changed.
+	Reactive bool
 	// Start makes time stand still at this moment but for Advance and Tick.
 	// The zero moment means the real clock.
 	Start time.Time

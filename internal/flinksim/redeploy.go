@@ -104,11 +104,16 @@ func (s *stopping) fail(class, text string) {
 	s.done, s.class, s.failure = true, class, text
 }
 
-// saved is what the metadata of a savepoint hold.
+// saved is what the metadata of a savepoint hold, and beside it what another
+// cluster needs to let the load of the job go on: what had arrived by then.
 type saved struct {
-	Job     string             `json:"job"`
-	ID      int64              `json:"id"`
-	Offsets map[string]float64 `json:"offsets"`
+	Job       string             `json:"job"`
+	ID        int64              `json:"id"`
+	Offsets   map[string]float64 `json:"offsets"`
+	Arrived   map[string]float64 `json:"arrived"`
+	At        time.Time          `json:"at"`
+	Load      string             `json:"load"`
+	LoadSince time.Time          `json:"loadSince"`
 }
 
 // savepoint writes the state of a running job, or says why it cannot.
@@ -125,11 +130,14 @@ func (j *job) savepoint(p *checkpoint, attempt int, target, trigger string) stri
 	}
 	name := "savepoint-" + j.spec.ID[:6] + "-" + hexID("savepoint", trigger)[:12]
 	p.path = "file:" + filepath.Join(dir, name)
-	s := saved{Job: j.spec.ID, ID: p.id, Offsets: map[string]float64{}}
+	s := saved{
+		Job: j.spec.ID, ID: p.id, Offsets: map[string]float64{}, Arrived: map[string]float64{},
+		At: p.end, Load: j.load.String(), LoadSince: j.loadSince,
+	}
 	for i := range j.vertices {
 		v := &j.vertices[i]
 		v.saved = v.offset
-		s.Offsets[v.spec.ID] = v.offset
+		s.Offsets[v.spec.ID], s.Arrived[v.spec.ID] = v.offset, v.arrived
 	}
 	body, err := json.Marshal(s)
 	if err != nil {
@@ -217,15 +225,35 @@ func (c *Cluster) runJar(m Main, r runRequest, now time.Time) (string, error) {
 	if r.Savepoint == "" {
 		return c.submit(s, now, now)
 	}
-	from, unreadable := loadSavepoint(r.Savepoint)
+	return c.submitFrom(s, r.Savepoint, now)
+}
+
+// SubmitFrom submits a job that begins with what a savepoint holds, of this
+// cluster or of another one. Without a load of its own it goes on with the load
+// of the job that was saved, and what arrived meanwhile waits. A savepoint that
+// cannot be read leaves a job that FAILED, and is the error.
+func (c *Cluster) SubmitFrom(s JobSpec, savepoint string) (string, error) {
+	now := c.enter()
+	defer c.mu.Unlock()
+	return c.submitFrom(s, savepoint, now)
+}
+
+func (c *Cluster) submitFrom(s JobSpec, savepoint string, now time.Time) (string, error) {
+	from, unreadable := loadSavepoint(savepoint)
 	old := c.jobs[from.Job]
 	since := now
 	if old != nil {
 		old.advance(now)
+		from.Arrived, from.At = map[string]float64{}, now
+		for i := range old.vertices {
+			from.Arrived[old.vertices[i].spec.ID] = old.vertices[i].arrived
+		}
 		since = old.loadSince
 		if s.Load == nil {
 			s.Load = old.load
 		}
+	} else if l, err := ParseLoad(from.Load); err == nil && s.Load == nil {
+		s.Load, since = l, from.LoadSince
 	}
 	id, err := c.submit(s, now, since)
 	if err != nil {
@@ -237,22 +265,35 @@ func (c *Cluster) runJar(m Main, r runRequest, now time.Time) (string, error) {
 		_ = j.end(failed, now)
 		return "", unreadable
 	}
-	j.restoreFrom(from, r.Savepoint, old, now)
+	j.restoreFrom(from, savepoint, now)
 	return id, nil
 }
 
 // restoreFrom puts the sources where the savepoint says; what arrived meanwhile
 // waits.
-func (j *job) restoreFrom(s saved, path string, old *job, now time.Time) {
+func (j *job) restoreFrom(s saved, path string, now time.Time) {
+	meanwhile := j.arrivals(s.At, now)
 	for i := range j.vertices {
 		v := &j.vertices[i]
 		v.offset, v.saved = s.Offsets[v.spec.ID], s.Offsets[v.spec.ID]
 		v.arrived = v.offset
-		if old != nil && i < len(old.vertices) {
-			v.arrived = old.vertices[i].arrived
+		if arrived, known := s.Arrived[v.spec.ID]; known && v.source() {
+			v.arrived = arrived + meanwhile*v.spec.Share
 		}
 	}
 	c := &j.checkpoints
 	c.restored, c.restoredAt = &checkpoint{id: s.ID, path: path, savepoint: true, done: true}, now
 	c.count.restored++
+}
+
+// arrivals is how many records the job's load gives from one moment to another.
+func (j *job) arrivals(from, to time.Time) float64 {
+	total := 0.0
+	for from.Before(to) && !from.IsZero() {
+		rate, until := j.loadAt(from)
+		end := earlier(to, until)
+		total += rate * end.Sub(from).Seconds()
+		from = end
+	}
+	return total
 }

@@ -123,6 +123,10 @@ func (c *Cluster) jobManagerConfig() []keyValue {
 		m[p+"scaling-interval.max"] = ms(o.Stabilization)
 		m[p+"resource-wait-timeout"] = ms(o.ResourceWait)
 	}
+	if o.Reactive {
+		m["scheduler-mode"] = "REACTIVE"
+		delete(m, "jobmanager.scheduler") // implied, and so not shown
+	}
 	for k, v := range o.Config {
 		m[k] = v
 	}

@@ -117,6 +117,9 @@ func (c *Cluster) putRequirements(id string, body []byte) reply {
 	if rep := j.scheduled(id); rep != nil {
 		return done(*rep)
 	}
+	if c.opt.Reactive {
+		return done(internal("java.lang.UnsupportedOperationException", "Cannot change the parallelism of a job running in reactive mode."))
+	}
 	j.putting = true
 	defer func() { j.putting = false }()
 	if fault := c.hook(c.opt.BeforePut, w); fault != Available {

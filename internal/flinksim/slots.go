@@ -166,6 +166,23 @@ func (c *Cluster) SetSlots(n int) {
 	c.run(now)
 }
 
+// SetTaskManagers changes the number of TaskManagers, of SlotsPerTaskManager
+// slots each. The newest ones go first, with the tasks that run on them: jobs
+// that lose a slot they hold restart.
+func (c *Cluster) SetTaskManagers(n int) {
+	now := c.enter()
+	defer c.mu.Unlock()
+	for len(c.tms) > max(0, n) {
+		t := c.tms[len(c.tms)-1]
+		c.lose(t, now, "TaskManager with id "+t.id+" is shut down.")
+	}
+	for len(c.tms) < n {
+		c.addTaskManager(c.opt.SlotsPerTaskManager)
+	}
+	c.slotsChanged(now)
+	c.run(now)
+}
+
 // restartAll makes jobs recover from the loss of slots.
 func (c *Cluster) restartAll(jobs []*job, now time.Time, why string) {
 	seen := map[*job]bool{}
