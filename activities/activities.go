@@ -29,6 +29,12 @@ type Cluster struct {
 	// nil where the cluster's configuration does not say how.
 	Redeployer Redeployer
 	Savepoints Savepoints
+	// Rivals, Carrier, Room and Trimmer are what a platform has on which others than
+	// Flink have a say in a job's size; each is nil where there is no such thing.
+	Rivals  RivalDetector
+	Carrier Carrier
+	Room    Room
+	Trimmer Trimmer
 }
 
 // Settings are what the activities need; all fields but Temporal, Slots, Recorder,

@@ -178,7 +178,7 @@ func TestVerify(t *testing.T) {
 			if name == "stuck" || name == "short slots" {
 				tt.change(p)
 			}
-			if err := p.Want(t.Context(), p.job, wish); err != nil {
+			if err := p.Want(t.Context(), p.job, "d1", wish); err != nil {
 				t.Fatal(err)
 			}
 			tt.change(p)

@@ -78,7 +78,7 @@ func (w *write) run(ctx context.Context, platform Platform) (already bool, err e
 	log.Info("writing resource requirements", "job", w.in.Key.String(), "decision", w.in.DecisionID, "requirements", w.in.Wish)
 	doubt := w.sent
 	w.note(ctx, true)
-	err = platform.Want(ctx, w.in.Job, w.in.Wish)
+	err = platform.Want(ctx, w.in.Job, w.in.DecisionID, w.in.Wish)
 	switch {
 	case err == nil:
 	case errors.Is(err, core.ErrBusy), isFinal(err):

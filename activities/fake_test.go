@@ -114,7 +114,7 @@ func (p *platform) Wanted(context.Context, core.JobRef) (core.Requirements, erro
 	return slices.Clone(p.held), p.error("Wanted")
 }
 
-func (p *platform) Want(_ context.Context, _ core.JobRef, r core.Requirements) error {
+func (p *platform) Want(_ context.Context, _ core.JobRef, _ string, r core.Requirements) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.error("Want"); err != nil {

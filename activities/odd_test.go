@@ -320,7 +320,7 @@ func TestVerifyOnOddJobs(t *testing.T) {
 			t.Parallel()
 			p := newPlatform()
 			in := verifyInput(p, tt.within)
-			if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+			if err := p.Want(t.Context(), p.job, "d1", in.Wish); err != nil {
 				t.Fatal(err)
 			}
 			tt.change(p)

@@ -48,11 +48,14 @@ type Rescaler interface {
 	// while the JobManager recovers the job.
 	Wanted(ctx context.Context, job core.JobRef) (core.Requirements, error)
 	// Want sets the requirements, the complete list. Idempotent: the same list
-	// again changes nothing. It returns when Flink has taken them, not when
-	// the job runs at them. core.ErrBusy: another change is in flight, nothing
-	// was taken. core.ErrRefused: invalid, with Flink's words; never retry.
-	// core.ErrUnreachable: it may or may not have been taken; read Wanted.
-	Want(ctx context.Context, job core.JobRef, r core.Requirements) error
+	// again changes nothing. It returns when Flink, or what carries them to Flink,
+	// has taken them, not when the job runs at them. decision is the id of the
+	// decision behind it, a mark for platforms that can keep one. core.ErrBusy:
+	// another change is in flight, nothing was taken. core.ErrRefused: invalid,
+	// with Flink's words; never retry. core.ErrForeign: somebody else has what
+	// would be written, nothing was taken. core.ErrUnreachable: it may or may not
+	// have been taken; read Wanted.
+	Want(ctx context.Context, job core.JobRef, decision string, r core.Requirements) error
 }
 
 // Inspector tells whether a job is fit to be restarted.
@@ -71,6 +74,39 @@ type Capacity interface {
 	// Slots counts the slots of the job's cluster, all and free ones. A cluster
 	// that starts TaskManagers by itself says so: its free slots are no bound.
 	Slots(ctx context.Context, job core.JobRef) (core.Slots, error)
+}
+
+// Room tells whether there is room for more TaskManagers.
+type Room interface {
+	// Fits says whether the TaskManagers that the requirements need can be had. It
+	// is advice: others take room too. What cannot be known is said in the note and
+	// is no error.
+	Fits(ctx context.Context, job core.JobRef, r core.Requirements) (core.Room, error)
+}
+
+// RivalDetector finds who else changes a job's size.
+type RivalDetector interface {
+	// Rivals lists them, those that forbid a change first; none is no error. An
+	// error is a doubt: nothing is changed.
+	Rivals(ctx context.Context, job core.JobRef) ([]core.Rival, error)
+}
+
+// Carrier tells how far what was wanted has come, where it does not go to Flink
+// directly.
+type Carrier interface {
+	// Carried compares what was wanted with what the platform shows of it, apart
+	// from what Flink itself shows. It reads all in one moment.
+	Carried(ctx context.Context, job core.JobRef, r core.Requirements) (core.Carried, error)
+}
+
+// Trimmer gives TaskManagers back that no job needs, where Flink does not do so
+// by itself.
+type Trimmer interface {
+	// Trim ends TaskManagers that are idle and that the requirements in force do
+	// not need, and gives back what was asked for and did not come. Idempotent. It
+	// says in a few words what it did, empty for nothing. core.ErrNotReady: tasks
+	// still run there; the same call later is right.
+	Trim(ctx context.Context, job core.JobRef, decision string) (string, error)
 }
 
 // Redeployer stops a job with a savepoint and starts it again at other sizes,
@@ -130,6 +166,7 @@ type Savepoints interface {
 // EventSink tells people outside what happens to a job.
 type EventSink interface {
 	// Send hands over events of one job, in their order; there is at least one.
+	// target is where the job runs, zero in what earlier versions recorded.
 	//
 	// Idempotent by decision id and key: what was sent before, as a retry after
 	// a lost answer does, must not show as a second event where the place of the
@@ -140,7 +177,7 @@ type EventSink interface {
 	// never retry. core.ErrUnreachable, core.ErrBusy or any other: some or all
 	// may have been taken; the same call again is right. An error never keeps a
 	// job from being managed; events that cannot be sent for a while are lost.
-	Send(ctx context.Context, key core.JobKey, events []core.Event) error
+	Send(ctx context.Context, key core.JobKey, target core.Target, events []core.Event) error
 }
 
 // Platform is one cluster with all it can do. A cluster of the worker's

@@ -19,7 +19,7 @@ func (a *Activities) Report(ctx context.Context, in ReportInput) error {
 	if a.s.Sink == nil || len(events) == 0 {
 		return nil
 	}
-	return toTemporal(a.s.Sink.Send(ctx, in.Key, events))
+	return toTemporal(a.s.Sink.Send(ctx, in.Key, in.Target, events))
 }
 
 // due gives the events of a decision that are to be sent, and what to remember

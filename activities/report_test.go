@@ -24,7 +24,7 @@ type sink struct {
 	fail error
 }
 
-func (s *sink) Send(_ context.Context, key core.JobKey, events []core.Event) error {
+func (s *sink) Send(_ context.Context, key core.JobKey, _ core.Target, events []core.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {

@@ -155,7 +155,7 @@ func TestVerifyCallsForUndo(t *testing.T) {
 			p := newPlatform()
 			in := verifyInput(p, time.Millisecond)
 			in.Since = start
-			if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+			if err := p.Want(t.Context(), p.job, "d1", in.Wish); err != nil {
 				t.Fatal(err)
 			}
 			tt.change(p)
@@ -188,7 +188,7 @@ func TestASizeHasToStand(t *testing.T) {
 				in := verifyInput(p, time.Hour)
 				began := time.Now()
 				in.Since, in.RunningSince = began.Add(-time.Minute), began.Add(-time.Minute)
-				if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+				if err := p.Want(t.Context(), p.job, "d1", in.Wish); err != nil {
 					t.Fatal(err)
 				}
 				p.status.RunningSince = began
@@ -236,7 +236,7 @@ func TestAnUndoIsNotBlamed(t *testing.T) {
 			p := newPlatform()
 			in := verifyInput(p, time.Millisecond)
 			in.Since, in.Undoing = start, true
-			if err := p.Want(t.Context(), p.job, in.Wish); err != nil {
+			if err := p.Want(t.Context(), p.job, "d1", in.Wish); err != nil {
 				t.Fatal(err)
 			}
 			p.status.RunningSince, p.status.Now = start.Add(5*time.Second), start.Add(10*time.Second)

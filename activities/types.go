@@ -259,7 +259,9 @@ type AwaitRescaleInput struct {
 // ReportInput is what people should hear of a job: of a decision, or of the
 // outcome of a rescale.
 type ReportInput struct {
-	Key    core.JobKey  `json:"key"`
+	Key core.JobKey `json:"key"`
+	// Target is where the job runs, zero in older histories.
+	Target core.Target  `json:"target,omitzero"`
 	Events []core.Event `json:"events,omitempty"`
 	// Outcome is nil with events of a decision.
 	Outcome *core.Outcome `json:"outcome,omitempty"`

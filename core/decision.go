@@ -294,4 +294,6 @@ type JobContext struct {
 	Config map[string]string
 	// Extras are the platform's own facts: no strategy reads them.
 	Extras map[string]string
+	// Means is how the job's size is changed, nil where Flink alone does it.
+	Means *Means
 }

@@ -21,6 +21,8 @@ var (
 	ErrBusy = errors.New("busy")
 	// ErrNotReady: the job is there but not in a state to answer.
 	ErrNotReady = errors.New("not ready")
+	// ErrForeign: somebody else has taken over what would be written.
+	ErrForeign = errors.New("taken over by somebody else")
 	// ErrNotAdaptive: the scheduler cannot change parallelism in place.
 	ErrNotAdaptive = errors.New("scheduler is not adaptive")
 	// ErrRefused: understood and refused for good; asking again is useless.
@@ -67,6 +69,7 @@ func ReasonFor(err error) Reason {
 		{ErrNoLeader, ReasonNoLeader},
 		{ErrBusy, ReasonBusy},
 		{ErrNotReady, ReasonJobNotRunning},
+		{ErrForeign, ReasonForeignWriter},
 		{ErrNotAdaptive, ReasonNotAdaptive},
 		{ErrRefused, ReasonRefused},
 		{ErrUnauthorized, ReasonUnauthorized},

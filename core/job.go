@@ -40,6 +40,8 @@ type JobRef struct {
 	FlinkVersion string `json:"version,omitempty"`
 	// Extras are the platform's own facts; no strategy reads them.
 	Extras map[string]string `json:"extras,omitempty"`
+	// Means is how its size is changed, nil where Flink alone does it.
+	Means *Means `json:"means,omitempty"`
 }
 
 // TaskCounts counts the tasks of a vertex by state.

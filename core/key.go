@@ -15,7 +15,8 @@ func (k JobKey) String() string { return k.Cluster + "/" + k.Job }
 
 // Target says where the job runs. Exactly one field is set.
 type Target struct {
-	Flink *FlinkTarget `json:"flink,omitempty"`
+	Flink      *FlinkTarget      `json:"flink,omitempty"`
+	Kubernetes *KubernetesTarget `json:"kubernetes,omitempty"`
 }
 
 // FlinkTarget is a job on the REST address that the worker's configuration
@@ -26,11 +27,51 @@ type FlinkTarget struct {
 	JobName string `json:"jobName"`
 }
 
+// The kinds of objects that a KubernetesTarget may name.
+const (
+	KindFlinkDeployment = "FlinkDeployment" // of Apache's Flink operator: one job, or a session cluster with JobName
+	KindFlinkSessionJob = "FlinkSessionJob" // of Apache's Flink operator
+	KindFlinkCluster    = "FlinkCluster"    // of flink-on-k8s-operator
+	KindDeployment      = "Deployment"      // TaskManagers without an operator, or the JobManager of a native cluster
+	KindStatefulSet     = "StatefulSet"     // TaskManagers without an operator
+)
+
+// The modes of a KubernetesTarget.
+const (
+	// ModeManage: we alone decide on the size. It is what empty means.
+	ModeManage = "manage"
+	// ModeFollow: something else, such as a HorizontalPodAutoscaler, decides on the
+	// TaskManagers, and we keep the job's parallelism in step with them.
+	ModeFollow = "follow"
+)
+
+// KubernetesTarget is a job behind an object of the Kubernetes API.
+type KubernetesTarget struct {
+	Namespace string `json:"namespace"`
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	// JobName is the job's name in Flink, where the object runs several jobs.
+	JobName string `json:"jobName,omitempty"`
+	// Mode is ModeManage or ModeFollow, empty for the first.
+	Mode string `json:"mode,omitempty"`
+	// Service is where Flink's REST API is served in the same namespace, and Port its
+	// port, for objects that do not tell: a Deployment or a StatefulSet. 0: 8081.
+	Service string `json:"service,omitempty"`
+	Port    int    `json:"port,omitempty"`
+}
+
 // Canonical is the target's one spelling, used where two workflows must not
 // manage the same thing. It never holds a space.
 func (t Target) Canonical() string {
 	if t.Flink != nil {
 		return "flink/" + t.Flink.JobName
+	}
+	if k := t.Kubernetes; k != nil {
+		s := "kubernetes/" + k.Namespace + "/" + k.Kind + "/" + k.Name
+		if k.JobName != "" {
+			s += "/" + k.JobName
+		}
+		return s
 	}
 	return "none"
 }

@@ -62,6 +62,10 @@ const (
 	ReasonNotReached       Reason = "size-not-reached"
 	ReasonVertexChanged    Reason = "vertices-changed"
 	ReasonForeignWriter    Reason = "foreign-writer"
+	ReasonRival            Reason = "rival"
+	ReasonNoSafeWay        Reason = "no-safe-way"
+	ReasonNoRoom           Reason = "no-room"
+	ReasonNotCarried       Reason = "not-carried-out"
 	ReasonForward          Reason = "forward-edge"
 	ReasonDegraded         Reason = "degraded"
 	ReasonFailedBefore     Reason = "size-failed-before"
@@ -138,6 +142,10 @@ func Reasons() []ReasonInfo {
 		{ReasonNotReached, "the job did not come to the wanted size in time", "see the note, and the JobManager's log"},
 		{ReasonVertexChanged, "the job's vertices are no longer those that the decision was made for", ""},
 		{ReasonForeignWriter, "the resource requirements in force are not those that flinkscaler wrote: a person or another program changed them; they are not fought", "find who wrote them (Flink's UI, HPA, KEDA, another autoscaler); evaluate-now, resume or an override takes the job over again, and so does job.autoscaler.rescale.foreign-writer.accept-after"},
+		{ReasonRival, "something else changes the job's size, such as the operator's own autoscaler, a HorizontalPodAutoscaler, KEDA or a GitOps tool; it is named in the note and not fought", "see the note; take the other away, or end the workflow"},
+		{ReasonNoSafeWay, "the job's set-up has no safe way to change its size; the job is only watched", "see the note: it says what to change"},
+		{ReasonNoRoom, "the TaskManagers that the size needs cannot be had: a quota, a limit or the nodes forbid it", "see the note; raise the quota, or add nodes"},
+		{ReasonNotCarried, "what was wanted was written, but the program that carries it to Flink has not done so", "see whether the operator runs and watches the resource, and its words in the note"},
 		{ReasonForward, "vertices that a FORWARD edge joins would get unequal sizes, which breaks the edge", "give the joined vertices one size"},
 		{ReasonDegraded, "the job runs at fewer subtasks than are wanted of Flink and than it ran at: slots were lost; no size is learned from that", "bring the slots back: Flink then goes up by itself; an override makes another size the wanted one"},
 		{ReasonFailedBefore, "a wanted size is one at which the job failed not long ago; a size on the safe side of it is taken until that is forgotten", "look at the outcome that is named in the history; the note says when it is forgotten"},

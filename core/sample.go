@@ -72,6 +72,9 @@ type Sample struct {
 	// id: nearly always none.
 	Asked  bool         `json:"asked,omitempty"`
 	Wanted Requirements `json:"wanted,omitempty"`
+	// Rival says who else changes the job's size, so that we do not; empty for
+	// nobody. The numbers count all the same.
+	Rival string `json:"rival,omitempty"`
 }
 
 // Vertex gives the vertex' part of the sample.

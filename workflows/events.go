@@ -17,7 +17,7 @@ import (
 // a history from before there were any has none.
 func (l *loop) tell(ctx workflow.Context, events []core.Event) {
 	if len(events) > 0 {
-		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Events: events})
+		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Target: l.s.Spec.Target, Events: events})
 	}
 }
 
@@ -29,7 +29,7 @@ const changeTellLost = "tell-lost-outcome"
 // terminated.
 func (l *loop) tellLost(ctx workflow.Context, o core.Outcome) {
 	if workflow.GetVersion(ctx, changeTellLost, workflow.DefaultVersion, 1) != workflow.DefaultVersion {
-		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Outcome: &o})
+		l.report(ctx, activities.ReportInput{Key: l.s.Spec.Key, Target: l.s.Spec.Target, Outcome: &o})
 	}
 }
 

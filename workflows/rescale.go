@@ -62,7 +62,7 @@ func (r *rescale) tell(ctx workflow.Context) {
 		return
 	}
 	o := r.out
-	if err := callReport(ctx, activities.ReportInput{Key: r.in.Key, Outcome: &o}); err != nil {
+	if err := callReport(ctx, activities.ReportInput{Key: r.in.Key, Target: r.in.Target, Outcome: &o}); err != nil {
 		workflow.GetLogger(ctx).Warn("the outcome could not be told as an event", "job", r.in.Key.String(), "decision", r.in.DecisionID, "error", rootCause(err))
 	}
 }

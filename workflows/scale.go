@@ -237,7 +237,7 @@ func (l *loop) context(ctx workflow.Context) core.JobContext {
 		Key: l.s.Spec.Key, JobID: l.s.Job.ID, FlinkVersion: l.s.Job.FlinkVersion, Cycle: l.s.Cycle, Now: workflow.Now(ctx).UTC(),
 		Topology: l.s.Topology, Window: l.s.Window, Memory: l.s.Memory, Pause: l.s.Pause, Override: l.s.Override, Consent: l.s.Consent,
 		RescaleOpen: l.s.Open != nil, RetryAfter: l.s.RetryAfter, ManagedBy: l.s.ManagedBy, AskedAt: l.s.AskedAt,
-		Turn: l.s.turn(workflow.Now(ctx).UTC()),
+		Turn: l.s.turn(workflow.Now(ctx).UTC()), Means: l.s.Job.Means,
 	}
 	if n := len(l.s.Window); n > 0 && l.s.Window[n-1].Fault == "" {
 		c.Now = l.s.Window[n-1].At

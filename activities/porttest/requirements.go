@@ -22,7 +22,7 @@ func requirements(t *testing.T, h *Harness) {
 	t.Run("changed", func(t *testing.T) { changed(t, h, ref, before) })
 	_, err = h.Platform.Wanted(t.Context(), h.gone(t))
 	wantError(t, "wanted of a job that was never there", err, core.ErrNotFound)
-	err = h.Platform.Want(t.Context(), h.gone(t), before)
+	err = h.Platform.Want(t.Context(), h.gone(t), "d1", before)
 	wantError(t, "want for a job that was never there", err, core.ErrNotFound)
 }
 
@@ -63,7 +63,7 @@ func refused(t *testing.T, h *Harness, ref core.JobRef, before core.Requirements
 		"a lower above upper": edited(before, slow.ID, func(b *core.Bounds) { b.Lower, b.Upper = 2, 1 }),
 		"a raised lower":      edited(before, slow.ID, func(b *core.Bounds) { b.Lower, b.Upper = b.Lower+1, max(b.Upper, b.Lower+1) }),
 	} {
-		err := h.Platform.Want(t.Context(), ref, bad)
+		err := h.Platform.Want(t.Context(), ref, "d1", bad)
 		wantError(t, name, err, core.ErrRefused)
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: the error has more than one line: %q", name, err)
@@ -105,7 +105,7 @@ func changed(t *testing.T, h *Harness, ref core.JobRef, before core.Requirements
 // want sets requirements and checks that they are shown.
 func (h *Harness) want(t *testing.T, ref core.JobRef, r core.Requirements) {
 	t.Helper()
-	if err := h.Platform.Want(t.Context(), ref, r); err != nil {
+	if err := h.Platform.Want(t.Context(), ref, "d1", r); err != nil {
 		t.Fatalf("want %+v: %v", r, err)
 	}
 	got, err := h.Platform.Wanted(t.Context(), ref)

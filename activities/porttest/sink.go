@@ -86,7 +86,7 @@ func shown(events []core.Event) []Shown {
 func (h SinkHarness) send(t *testing.T, key core.JobKey, events []core.Event) {
 	t.Helper()
 	before := slices.Clone(events)
-	if err := h.Sink.Send(t.Context(), key, events); err != nil {
+	if err := h.Sink.Send(t.Context(), key, core.Target{}, events); err != nil {
 		t.Fatalf("send: %v", err)
 	}
 	if diff := cmp.Diff(before, events); diff != "" {
@@ -130,7 +130,7 @@ func (h SinkHarness) together(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range jobs {
 		all.Go(func() {
-			if err := h.Sink.Send(t.Context(), sinkJob(fmt.Sprint("together-", i)), sent()); err != nil {
+			if err := h.Sink.Send(t.Context(), sinkJob(fmt.Sprint("together-", i)), core.Target{}, sent()); err != nil {
 				t.Errorf("send: %v", err)
 			}
 		})
@@ -148,7 +148,7 @@ func (h SinkHarness) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- h.Sink.Send(ctx, sinkJob("cancelled"), sent()) }()
+	go func() { ended <- h.Sink.Send(ctx, sinkJob("cancelled"), core.Target{}, sent()) }()
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
@@ -160,7 +160,7 @@ func (h SinkHarness) cancelled(t *testing.T) {
 // broken: an error has one of the meanings that the contract lists.
 func (h SinkHarness) broken(t *testing.T) {
 	mend := h.Break(t)
-	err := h.Sink.Send(t.Context(), sinkJob("broken"), sent())
+	err := h.Sink.Send(t.Context(), sinkJob("broken"), core.Target{}, sent())
 	wantError(t, "send while nothing answers", err, core.ErrUnreachable)
 	mend()
 	h.send(t, sinkJob("broken"), sent())

@@ -158,7 +158,7 @@ func cancelled(t *testing.T, h *Harness) {
 		"measure": func() error { _, err := h.Platform.Measure(ctx, ref, pick); return err },
 		"status":  func() error { _, err := h.Platform.Status(ctx, ref); return err },
 		"wanted":  func() error { _, err := h.Platform.Wanted(ctx, ref); return err },
-		"want":    func() error { return h.Platform.Want(ctx, ref, wanted) },
+		"want":    func() error { return h.Platform.Want(ctx, ref, "d1", wanted) },
 		"inspect": func() error { _, err := h.Platform.Inspect(ctx, ref); return err },
 		"waits":   func() error { _, err := h.Platform.Waits(ctx, ref); return err },
 		"slots":   func() error { _, err := h.Platform.Slots(ctx, ref); return err },

@@ -16,7 +16,7 @@ type Sink struct{ log hclog.Logger }
 func New(log hclog.Logger) *Sink { return &Sink{log: log.Named("events")} }
 
 // Send writes the events. It cannot fail.
-func (s *Sink) Send(_ context.Context, key core.JobKey, events []core.Event) error {
+func (s *Sink) Send(_ context.Context, key core.JobKey, _ core.Target, events []core.Event) error {
 	for _, e := range events {
 		level := hclog.Info
 		if e.Warning {

@@ -73,7 +73,7 @@ func TestConformance(t *testing.T) {
 func TestLine(t *testing.T) {
 	t.Parallel()
 	sink, p := newSink(t, logging.Human)
-	err := sink.Send(t.Context(), core.JobKey{Cluster: "dev", Job: "orders"}, []core.Event{
+	err := sink.Send(t.Context(), core.JobKey{Cluster: "dev", Job: "orders"}, core.Target{}, []core.Event{
 		{Reason: "ScalingReport", Message: "scale-up begins: { Vertex ID a | Parallelism 1 -> 2 }", DecisionID: "7-1"},
 		{Reason: "AutoscalerError", Message: "unreachable", Warning: true, DecisionID: "8-1"},
 	})

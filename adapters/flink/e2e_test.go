@@ -193,7 +193,7 @@ func TestFailover(t *testing.T) {
 	wanted, err := c.Wanted(t.Context(), ref)
 	must(t, err)
 	wanted[0].Upper++
-	must(t, c.Want(t.Context(), ref, wanted))
+	must(t, c.Want(t.Context(), ref, "d1", wanted))
 	leader, err := r.Leader(t.Context())
 	must(t, err)
 	must(t, leader.Kill())

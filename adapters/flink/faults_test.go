@@ -283,7 +283,7 @@ func TestWantSendsTheWholeListOnce(t *testing.T) {
 	c := f.cluster(t)
 	wanted := wantOf(t, c, f.ref())
 	wanted[0].Upper = 7
-	if err := c.Want(t.Context(), f.ref(), wanted); err != nil {
+	if err := c.Want(t.Context(), f.ref(), "d1", wanted); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := body.Load(), "{{1 7}} {{1 1}} 2"; got != want {
@@ -328,7 +328,7 @@ func TestWantIsNeverRepeated(t *testing.T) {
 			first.on(path, c.handler)
 			first.on("GET /elsewhere", says(200, "{}"))
 			cluster := newCluster(t, flink.Config{URLs: []string{first.URL, second.URL}, Timeout: within(c.want)})
-			err := cluster.Want(t.Context(), first.ref(), wantOf(t, cluster, first.ref()))
+			err := cluster.Want(t.Context(), first.ref(), "d1", wantOf(t, cluster, first.ref()))
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
@@ -360,7 +360,7 @@ func TestWantGoesOnWhereNothingWasSent(t *testing.T) {
 			return http.DefaultTransport.RoundTrip(r)
 		}),
 	})
-	if err := c.Want(t.Context(), first.ref(), wantOf(t, c, first.ref())); err != nil {
+	if err := c.Want(t.Context(), first.ref(), "d1", wantOf(t, c, first.ref())); err != nil {
 		t.Fatal(err)
 	}
 	if first.count("PUT") != 0 || second.count("PUT") != 1 {
@@ -380,7 +380,7 @@ func TestWantStopsWhereItMayHaveBeenSent(t *testing.T) {
 			return http.DefaultTransport.RoundTrip(r)
 		}),
 	})
-	if err := c.Want(t.Context(), first.ref(), wantOf(t, c, first.ref())); !errors.Is(err, core.ErrUnreachable) {
+	if err := c.Want(t.Context(), first.ref(), "d1", wantOf(t, c, first.ref())); !errors.Is(err, core.ErrUnreachable) {
 		t.Error(err)
 	}
 	if n := first.count("PUT") + second.count("PUT"); n != 0 {
@@ -398,7 +398,7 @@ func TestLowerBoundIsNeverRaised(t *testing.T) {
 	c := f.cluster(t)
 	wanted := wantOf(t, c, f.ref())
 	wanted[1].Lower, wanted[1].Upper = 2, 4
-	err := c.Want(t.Context(), f.ref(), wanted)
+	err := c.Want(t.Context(), f.ref(), "d1", wanted)
 	if !errors.Is(err, core.ErrRefused) || !strings.Contains(err.Error(), "from 1 to 2") {
 		t.Errorf("%v", err)
 	}

@@ -23,7 +23,7 @@ func (c *Cluster) Wanted(ctx context.Context, job core.JobRef) (core.Requirement
 // force: a lower bound above the present one is refused here, because Flink
 // takes it and ends the job at the next failure that leaves too few slots
 // (I7). Then it is sent once.
-func (c *Cluster) Want(ctx context.Context, job core.JobRef, wanted core.Requirements) error {
+func (c *Cluster) Want(ctx context.Context, job core.JobRef, _ string, wanted core.Requirements) error {
 	r := request{op: "set resource requirements", subject: job.ID, path: jobPath(job.ID, "/resource-requirements")}
 	body, err := encodeRequirements(wanted)
 	if err != nil {

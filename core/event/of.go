@@ -74,7 +74,7 @@ func (m *maker) report() {
 // nothing against the change itself; with the option that does it.
 func forbidding(r core.Reason) (option string, ok bool) {
 	switch r {
-	case core.ReasonPaused, core.ReasonSlotsShared:
+	case core.ReasonPaused, core.ReasonSlotsShared, core.ReasonRival, core.ReasonNoSafeWay:
 		return "", true
 	case core.ReasonApproval:
 		return policy.Prefix + "approval.for", true
@@ -263,6 +263,7 @@ func Failures() []core.Reason {
 		core.ReasonNoCheckpoints, core.ReasonNoSlots, core.ReasonNotReached, core.ReasonInternal,
 		core.ReasonForeignWriter, core.ReasonForward, core.ReasonDegraded, core.ReasonJobFailing, core.ReasonRestartLoop, core.ReasonBelowBefore, core.ReasonLagObjective,
 		core.ReasonSavepoint, core.ReasonLeftStopped,
+		core.ReasonRival, core.ReasonNoSafeWay, core.ReasonNoRoom, core.ReasonNotCarried,
 	}
 }
 

@@ -199,11 +199,16 @@ func target(raw json.RawMessage, problems []core.Problem) (core.Target, []core.P
 		switch k {
 		case "flink":
 			out.Flink, problems = flinkTarget(fields[k], problems)
-		case "kubernetes", "yarn":
-			problems = append(problems, core.Problem{Path: "target." + k, Message: "is not supported by this version; known is flink"})
+		case "kubernetes":
+			out.Kubernetes, problems = kubernetesTarget(fields[k], problems)
+		case "yarn":
+			problems = append(problems, core.Problem{Path: "target." + k, Message: "is not supported by this version; known are flink, kubernetes"})
 		default:
-			problems = append(problems, core.Problem{Path: "target." + k, Message: "unknown field; known is flink"})
+			problems = append(problems, core.Problem{Path: "target." + k, Message: "unknown field; known are flink, kubernetes"})
 		}
+	}
+	if len(fields) > 1 {
+		problems = append(problems, core.Problem{Path: "target", Message: "names more than one platform, a job runs on one"})
 	}
 	if len(fields) == 0 {
 		problems = append(problems, core.Problem{Path: "target", Message: `must name one platform, such as {"flink": {"jobName": "orders"}}`})

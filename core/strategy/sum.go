@@ -199,6 +199,8 @@ func (c *cycle) veto() {
 		c.forbid(core.ReasonRescaleOpen, "a rescale of this job is under way")
 	case c.ctx.Pause.Active(now):
 		c.forbid(core.ReasonPaused, c.pauseNote(would))
+	case c.rival():
+	case c.unsafe():
 	case c.foreign():
 	case c.degraded():
 	case c.d.Verdict != core.Change:

@@ -81,7 +81,7 @@ func (r *Replay) see(o core.Observation) {
 func (r *Replay) context(newest core.Sample) core.JobContext {
 	return core.JobContext{
 		Key: r.key, JobID: r.job.ID, FlinkVersion: r.job.FlinkVersion, Cycle: r.cycle, Now: newest.At,
-		Topology: r.topology, Window: slices.Clone(r.window), Memory: r.memory, Config: r.config,
+		Topology: r.topology, Window: slices.Clone(r.window), Memory: r.memory, Config: r.config, Means: r.job.Means,
 	}
 }
 

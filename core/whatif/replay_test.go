@@ -142,6 +142,7 @@ func TestEveryFactIsCarried(t *testing.T) {
 	r := NewReplay(core.JobKey{Cluster: "dev", Job: "orders"}, layers(short()))
 	o := firstLook(0, 800, 200)
 	o.Config, o.ConfigDigest = map[string]string{"taskmanager.numberOfTaskSlots": "4"}, "c"
+	o.Job.Means = &core.Means{Method: "m"}
 	r.cycle = 1
 	r.see(o)
 	r.memory.LagSeen = []string{"src"}

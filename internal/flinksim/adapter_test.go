@@ -114,7 +114,7 @@ func TestAdapterRescalesTheSimulator(t *testing.T) {
 	if err != nil || len(wanted) != 3 {
 		t.Fatalf("wanted: %+v %v", wanted, err)
 	}
-	if err := a.Want(t.Context(), ref, wanted.Want([]core.VertexSize{{ID: flinksim.VertexID("enrich"), Parallelism: 5}})); err != nil {
+	if err := a.Want(t.Context(), ref, "d1", wanted.Want([]core.VertexSize{{ID: flinksim.VertexID("enrich"), Parallelism: 5}})); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "enrich runs at 5", func() bool {
@@ -143,7 +143,7 @@ func TestAdapterSeesTheFaults(t *testing.T) {
 		"not adaptive": {wanted(fixed), core.ErrNotAdaptive},
 		"ended":        {wanted(ended), core.ErrNotFound},
 		"unknown":      {status("00000000000000000000000000000001"), core.ErrNotFound},
-		"refused":      {a.Want(t.Context(), core.JobRef{ID: id}, core.Requirements{{ID: flinksim.VertexID("enrich"), Lower: 1, Upper: 2}}), core.ErrRefused},
+		"refused":      {a.Want(t.Context(), core.JobRef{ID: id}, "d1", core.Requirements{{ID: flinksim.VertexID("enrich"), Lower: 1, Upper: 2}}), core.ErrRefused},
 	} {
 		if !errors.Is(x.got, x.want) {
 			t.Errorf("%s: %v, want %v", name, x.got, x.want)

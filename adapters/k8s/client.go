@@ -1,0 +1,126 @@
+package k8s
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"flinkscaler/adapters/flink"
+	"flinkscaler/core"
+)
+
+// Cluster is one Kubernetes cluster with the Flink jobs on it. It is safe for
+// concurrent use.
+type Cluster struct {
+	cfg     Config
+	rest    *rest.Config
+	objects dynamic.Interface
+
+	mu     sync.Mutex
+	flinks map[string]*flink.Cluster
+}
+
+// New makes a Cluster, or lists every problem of the configuration. It does not
+// ask the cluster anything.
+func New(cfg Config) (*Cluster, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("kubernetes cluster: %w", err)
+	}
+	config, err := connection(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes cluster: %w", err)
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubernetes cluster: %w", err)
+	}
+	return &Cluster{cfg: cfg, rest: config, objects: objects, flinks: map[string]*flink.Cluster{}}, nil
+}
+
+// connection is how the API server is reached, with our limits.
+func connection(cfg Config) (*rest.Config, error) {
+	config, err := credentials(cfg)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = FieldManager
+	config.QPS, config.Burst, config.Timeout = DefaultQPS, DefaultBurst, DefaultTimeout
+	if cfg.QPS > 0 {
+		config.QPS = float32(cfg.QPS)
+	}
+	if cfg.Burst > 0 {
+		config.Burst = cfg.Burst
+	}
+	if cfg.Timeout > 0 {
+		config.Timeout = cfg.Timeout
+	}
+	return config, nil
+}
+
+func credentials(cfg Config) (*rest.Config, error) {
+	switch {
+	case cfg.REST != nil:
+		return cfg.REST, nil
+	case cfg.Kubeconfig == "":
+		config, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("no kubeconfig is given, and this is no pod of a cluster: %w", err)
+		}
+		return config, nil
+	}
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: cfg.Kubeconfig}
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: cfg.Context}).ClientConfig()
+}
+
+// Close lets go of idle connections.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.flinks {
+		f.Close()
+	}
+}
+
+// resources are the kinds that a target may name.
+var resources = map[string]schema.GroupVersionResource{ //nolint:gochecknoglobals // a constant
+	core.KindFlinkDeployment: {Group: "flink.apache.org", Version: "v1beta1", Resource: "flinkdeployments"},
+	core.KindFlinkSessionJob: {Group: "flink.apache.org", Version: "v1beta1", Resource: "flinksessionjobs"},
+	core.KindFlinkCluster:    {Group: "flinkoperator.k8s.io", Version: "v1beta1", Resource: "flinkclusters"},
+	core.KindDeployment:      {Group: "apps", Version: "v1", Resource: "deployments"},
+	core.KindStatefulSet:     {Group: "apps", Version: "v1", Resource: "statefulsets"},
+}
+
+// flinkAt gives the client of a Flink REST API behind a Service, one per address.
+func (c *Cluster) flinkAt(e endpoint) (*flink.Cluster, error) {
+	address, transport, err := c.address(e)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.flinks[address]; ok {
+		return f, nil
+	}
+	cfg := c.cfg.Flink
+	cfg.URLs, cfg.Transport = []string{address}, transport
+	f, err := flink.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c.flinks[address] = f
+	return f, nil
+}
+
+// schemeOf is https where the object's Flink options, flattened, ask for TLS.
+func schemeOf(options map[string]string) string {
+	if strings.EqualFold(options["security.ssl.rest.enabled"], "true") {
+		return "https"
+	}
+	return "http"
+}

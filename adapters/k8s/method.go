@@ -1,0 +1,36 @@
+package k8s
+
+import (
+	"context"
+
+	"flinkscaler/adapters/flink"
+	"flinkscaler/core"
+)
+
+// view is a job as it was found: the object as the API server gave it in one
+// GET, what else it stands on, and the Flink behind it.
+type view struct {
+	cluster *Cluster
+	target  core.KubernetesTarget
+	// object is the one that the target names, base the session cluster beneath a
+	// FlinkSessionJob and the object itself else.
+	object, base *object
+	flink        *flink.Cluster
+	// job is what runs on that Flink.
+	job core.JobRef
+}
+
+// method is one way to change the size of a job. It is chosen by what the object
+// is at each look, and keeps nothing.
+type method interface {
+	// means says how it is done. With Refused set nothing else is asked of it.
+	means() core.Means
+	// wanted gives what is wanted of the job now: each vertex, sorted by id. Where
+	// lower bounds are not ours to set they are 1.
+	wanted(ctx context.Context) (core.Requirements, error)
+	// want writes what is wanted, at most once, under the guards of the object as
+	// it was found.
+	want(ctx context.Context, decision string, r core.Requirements) error
+	// carried says how far that has come, by the object alone.
+	carried(ctx context.Context, r core.Requirements) (core.Carried, error)
+}
