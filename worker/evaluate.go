@@ -224,7 +224,7 @@ func (q *question) live(ctx context.Context) error {
 	}
 	e := newEvaluation(s.Key, sources{commandLine: q.commandLine, input: s.Policy, cluster: cluster.Policy})
 	e.target, e.look, e.now, e.wait, e.progress = s.Target, acts.Look, time.Now, wait, q.progress
-	e.names = func(ctx context.Context) []string { return liveNames(ctx, open[s.Key.Cluster]) }
+	e.names = func(ctx context.Context) []string { return liveNames(ctx, open[s.Key.Cluster].flink) }
 	e.span, e.whole = time.Duration(q.span), q.all || q.record != ""
 	if q.record != "" {
 		r, err := newRecorder(q.record, whatif.Header{
@@ -329,6 +329,9 @@ func cause(err error) string {
 // liveNames lists the names of the jobs that run on a cluster, for a mistyped
 // one; none when it does not answer.
 func liveNames(ctx context.Context, c *flink.Cluster) []string {
+	if c == nil {
+		return nil // a Kubernetes cluster: its jobs go by their objects
+	}
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"flinkscaler/adapters/eventlog"
-	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/connect"
@@ -130,19 +129,19 @@ func (p *process) work(ctx context.Context, w service, fatal <-chan error, check
 
 // greet asks a cluster once, so that a wrong address shows in the first lines
 // of the log. The worker runs on whatever comes of it.
-func (p *process) greet(ctx context.Context, name string, c *flink.Cluster) {
-	v, err := c.Version(ctx)
+func (p *process) greet(ctx context.Context, name string, c cluster) {
+	v, err := c.version(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		p.log.Warn("a cluster does not answer; its jobs are left as they are until it does", logging.KeyCluster, name, logging.KeyError, err)
 	default:
-		p.log.Info("a cluster answers", logging.KeyCluster, name, logging.KeyVersion, v.Flink)
+		p.log.Info("a cluster answers", logging.KeyCluster, name, logging.KeyVersion, v)
 	}
 }
 
-func closeAll(clusters map[string]*flink.Cluster) {
+func closeAll(clusters map[string]cluster) {
 	for _, c := range clusters {
-		c.Close()
+		c.close()
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"flinkscaler/adapters/eventlog"
 	"flinkscaler/adapters/file"
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/k8s"
 	"flinkscaler/core/strategy"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/telemetry"
@@ -21,6 +23,8 @@ import (
 // place where both meet.
 var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
+	_ activities.Platform      = (*k8s.Cluster)(nil)
+	_ activities.Carrier       = (*k8s.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
@@ -31,18 +35,53 @@ var (
 	_ workflows.Registry       = worker.Worker(nil)
 )
 
+// cluster is one opened cluster: Flink alone, or Kubernetes.
+type cluster struct {
+	activities.Platform
+	flink      *flink.Cluster
+	kubernetes *k8s.Cluster
+}
+
 // openClusters makes a platform of each cluster. It asks none of them
 // anything.
-func openClusters(cfg config.Config) (map[string]*flink.Cluster, error) {
-	out := make(map[string]*flink.Cluster, len(cfg.Clusters))
+func openClusters(cfg config.Config) (map[string]cluster, error) {
+	out := make(map[string]cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
-		cluster, err := flink.New(c.Flink)
+		opened, err := openCluster(c)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
 		}
-		out[c.Name] = cluster
+		out[c.Name] = opened
 	}
 	return out, nil
+}
+
+func openCluster(c config.Cluster) (cluster, error) {
+	if c.Kubernetes != nil {
+		k, err := k8s.New(*c.Kubernetes)
+		return cluster{Platform: k, kubernetes: k}, err
+	}
+	f, err := flink.New(c.Flink)
+	return cluster{Platform: f, flink: f}, err
+}
+
+// close lets go of idle connections.
+func (c cluster) close() {
+	if c.kubernetes != nil {
+		c.kubernetes.Close()
+		return
+	}
+	c.flink.Close()
+}
+
+// version asks what the cluster is.
+func (c cluster) version(ctx context.Context) (string, error) {
+	if c.kubernetes != nil {
+		v, err := c.kubernetes.Version(ctx)
+		return "Kubernetes " + v, err
+	}
+	v, err := c.flink.Version(ctx)
+	return "Flink " + v.Flink, err
 }
 
 // plugins are those that policies may name. A worker with some of its own adds
@@ -50,14 +89,18 @@ func openClusters(cfg config.Config) (map[string]*flink.Cluster, error) {
 func plugins() strategy.Extensions { return strategy.BuiltIn() }
 
 // newActivities gives the activities all they need.
-func newActivities(cfg config.Config, open map[string]*flink.Cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
+func newActivities(cfg config.Config, open map[string]cluster, c client.Client, r activities.Recorder, sink activities.EventSink) (*activities.Activities, error) {
 	clusters := make(map[string]activities.Cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
-		cluster := activities.Cluster{Platform: open[c.Name], Policy: c.Policy, Share: c.Share}
+		opened := open[c.Name]
+		known := activities.Cluster{Platform: opened.Platform, Policy: c.Policy, Share: c.Share}
 		if len(c.Flink.Redeploy.Jobs) > 0 {
-			cluster.Redeployer, cluster.Savepoints = open[c.Name], file.Savepoints{}
+			known.Redeployer, known.Savepoints = opened.flink, file.Savepoints{}
 		}
-		clusters[c.Name] = cluster
+		if k := opened.kubernetes; k != nil {
+			known.Carrier = k
+		}
+		clusters[c.Name] = known
 	}
 	return activities.New(activities.Settings{
 		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Slots: activities.Temporal{Client: c}, Recorder: r, Sink: sink,

@@ -1,11 +1,14 @@
 package k8s
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -76,6 +79,25 @@ func credentials(cfg Config) (*rest.Config, error) {
 	}
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: cfg.Kubeconfig}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: cfg.Context}).ClientConfig()
+}
+
+// Version asks the API server for its version: the cheapest sign that it answers.
+func (c *Cluster) Version(ctx context.Context) (string, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(c.rest)
+	if err != nil {
+		return "", fmt.Errorf("client of the API server: %w", err)
+	}
+	b, err := client.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+	if err != nil {
+		return "", &core.OpError{Op: "read version", Subject: "API server", Err: fmt.Errorf("%w: %w", core.ErrUnreachable, err)}
+	}
+	var v struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return "", &core.OpError{Op: "read version", Subject: "API server", Err: fmt.Errorf("%w: %w", core.ErrUnreachable, err)}
+	}
+	return v.GitVersion, nil
 }
 
 // Close lets go of idle connections.

@@ -42,7 +42,7 @@ type Config struct {
 	Namespaces []string
 	// QPS and Burst bound the requests to the API server, 0: DefaultQPS and
 	// DefaultBurst.
-	QPS   float64
+	QPS   int
 	Burst int
 	// Timeout bounds one request, 0: DefaultTimeout.
 	Timeout time.Duration
@@ -72,7 +72,7 @@ func (c Config) Validate() error {
 		add("context: needs a kubeconfig")
 	}
 	if c.QPS < 0 {
-		add("qps: must not be negative, got %g", c.QPS)
+		add("qps: must not be negative, got %d", c.QPS)
 	}
 	if c.Burst < 0 {
 		add("burst: must not be negative, got %d", c.Burst)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/k8s"
 	"flinkscaler/core/share"
 	"flinkscaler/internal/logging"
 )
@@ -73,12 +74,15 @@ type Limits struct {
 // MinStopTimeout lets one look at a job come to its end.
 const MinStopTimeout = 30 * time.Second
 
-// Cluster is one Flink cluster.
+// Cluster is one Flink cluster, or a Kubernetes cluster with Flink jobs.
 type Cluster struct {
 	Name string
 	// Flink is how its REST API is reached. Files are absolute paths, or
 	// relative to the working directory of the process.
 	Flink flink.Config
+	// Kubernetes is how the cluster's API server is reached, nil for a Flink cluster
+	// with addresses of its own.
+	Kubernetes *k8s.Config
 	// Policy holds the cluster's defaults of job.autoscaler.* keys, as text.
 	Policy map[string]string
 	// Share limits what its jobs have together, the zero value nothing. With a

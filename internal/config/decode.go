@@ -107,21 +107,34 @@ func (d *decoder) clusters(raw any) []Cluster {
 			path = fmt.Sprintf("clusters[%q]", name)
 			d.problem(path, "a cluster's name must be 1 to 63 letters, digits or one of . _ - and begin with a letter or digit")
 		}
-		s := d.section(path, all[name], "flink", "policy", "share")
-		if _, ok := s.values["flink"]; s.valid && !ok {
-			d.problem(path+".flink", "is missing; give the address of the Flink REST API as flink: {url: ...}")
-		}
+		s := d.section(path, all[name], "flink", "kubernetes", "policy", "share")
 		c := Cluster{Name: name, Policy: d.policy(path+".policy", s.values["policy"])}
-		if s.valid && s.values["flink"] != nil {
-			c.Flink = d.flink(path+".flink", s.values["flink"])
-		} else if _, given := s.values["flink"]; given {
-			d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
+		if s.valid {
+			d.platform(path, s, &c)
 		}
 		shared, given := s.values["share"]
 		c.Share = d.share(path+".share", shared, given)
 		out = append(out, c)
 	}
 	return out
+}
+
+// platform decodes where the jobs of a cluster run.
+func (d *decoder) platform(path string, s section, c *Cluster) {
+	raw, isFlink := s.values["flink"]
+	_, isKubernetes := s.values["kubernetes"]
+	switch {
+	case isFlink && isKubernetes:
+		d.problem(path+".kubernetes", "cannot be given beside flink: a cluster is one of both")
+	case isKubernetes:
+		c.Kubernetes = d.kubernetes(path+".kubernetes", s.values["kubernetes"])
+	case !isFlink:
+		d.problem(path+".flink", "is missing; give the address of the Flink REST API as flink: {url: ...}, or kubernetes: {} for a Kubernetes cluster")
+	case raw == nil:
+		d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
+	default:
+		c.Flink = d.flink(path+".flink", raw)
+	}
 }
 
 // policy reads job.autoscaler.* keys, dotted or nested, and checks them as

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"flinkscaler/adapters/flink"
@@ -12,27 +13,13 @@ import (
 // flink decodes how one cluster is reached. It repeats no value of this part:
 // any of them can be a credential at a wrong place.
 func (d *decoder) flink(path string, raw any) flink.Config {
-	s := d.section(path, raw, "url", "urls", "timeout", "caFile", "certFile", "keyFile", "serverName",
-		"username", "usernameFile", "passwordFile", "tokenFile", "maxRequests", "redeploy")
+	s := d.section(path, raw, slices.Concat([]string{"url", "urls"}, clientKeys(), []string{"redeploy"})...)
 	if !s.valid {
 		return flink.Config{}
 	}
-	var c flink.Config
-	c.URLs = s.addresses()
-	s.duration("timeout", &c.Timeout, 1)
-	s.text("serverName", &c.ServerName)
-	s.text("username", &c.Username)
-	s.integer("maxRequests", &c.MaxRequests, 1)
+	c := flink.Config{URLs: s.addresses()}
 	s.redeploy(&c.Redeploy)
-	for key, to := range map[string]*string{
-		"caFile": &c.CAFile, "certFile": &c.CertFile, "keyFile": &c.KeyFile,
-		"usernameFile": &c.UsernameFile, "passwordFile": &c.PasswordFile, "tokenFile": &c.BearerTokenFile,
-	} {
-		s.text(key, to)
-		if *to != "" && !filepath.IsAbs(*to) {
-			*to = filepath.Join(d.dir, *to)
-		}
-	}
+	d.client(s, &c)
 	if len(c.URLs) == 0 {
 		// The addresses were reported; a placeholder lets the rest be checked.
 		c.URLs = []string{"https://placeholder"}
@@ -42,6 +29,28 @@ func (d *decoder) flink(path string, raw any) flink.Config {
 		d.flinkProblem(path, p.Error(), single)
 	}
 	return c
+}
+
+// clientKeys are the settings of a client of a Flink REST API.
+func clientKeys() []string {
+	return []string{"timeout", "caFile", "certFile", "keyFile", "serverName", "username", "usernameFile", "passwordFile", "tokenFile", "maxRequests"}
+}
+
+// client decodes them.
+func (d *decoder) client(s section, c *flink.Config) {
+	s.duration("timeout", &c.Timeout, 1)
+	s.text("serverName", &c.ServerName)
+	s.text("username", &c.Username)
+	s.integer("maxRequests", &c.MaxRequests, 1)
+	for key, to := range map[string]*string{
+		"caFile": &c.CAFile, "certFile": &c.CertFile, "keyFile": &c.KeyFile,
+		"usernameFile": &c.UsernameFile, "passwordFile": &c.PasswordFile, "tokenFile": &c.BearerTokenFile,
+	} {
+		s.text(key, to)
+		if *to != "" && !filepath.IsAbs(*to) {
+			*to = filepath.Join(d.dir, *to)
+		}
+	}
 }
 
 // checkFiles reports each file of TLS that cannot be read, and gives back the
