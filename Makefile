@@ -36,7 +36,13 @@ unit: ## Unit tests only: nothing real, seconds
 .PHONY: e2e
 e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
 	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
-	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m ./e2e/... ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
+	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m $$(go list ./e2e/... | grep -v /e2e/k8s) ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
+	@$(MAKE) --no-print-directory e2e-k8s
+
+.PHONY: e2e-k8s
+e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink operator, real Flink behind it
+	@$(ENSURE) $(KUBE_TOOLS)
+	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/...)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
