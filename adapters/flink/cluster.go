@@ -134,7 +134,7 @@ type Cluster struct {
 	slots chan struct{}
 
 	version  shared[Version]
-	settings shared[settings]
+	config   shared[map[string]string]
 	clock    shared[clockReading]
 	managers shared[[]taskManager]
 	clocks   shared[map[string]core.Reading]

@@ -22,6 +22,9 @@ type taskManager struct {
 	heard time.Time
 	// silentFor is set instead by a Flink that gives the time since.
 	silentFor time.Duration
+	host      string
+	slots     int
+	free      int
 }
 
 func (c *Cluster) listManagers(ctx context.Context, maxAge time.Duration) ([]taskManager, error) {
@@ -125,7 +128,10 @@ func decodeManagers(b []byte) ([]taskManager, error) {
 	body, err := fromJSON[struct {
 		Managers *[]struct {
 			ID    string `json:"id"`
+			Path  string `json:"path"`
 			Heard int64  `json:"timeSinceLastHeartbeat"`
+			Slots int    `json:"slotsNumber"`
+			Free  int    `json:"freeSlots"`
 		} `json:"taskmanagers"`
 	}](b)
 	if err != nil {
@@ -136,7 +142,7 @@ func decodeManagers(b []byte) ([]taskManager, error) {
 	}
 	out := make([]taskManager, 0, len(*body.Managers))
 	for _, m := range *body.Managers {
-		tm := taskManager{id: m.ID}
+		tm := taskManager{id: m.ID, host: hostOf(m.Path), slots: max(0, m.Slots), free: max(0, m.Free)}
 		// Against its name the field is a moment, in ms since 1970. A small
 		// number would be what the name says.
 		if year := 365 * 24 * time.Hour; m.Heard > year.Milliseconds() {

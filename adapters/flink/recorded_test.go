@@ -261,6 +261,11 @@ func TestRecordedHeartbeatsAreMoments(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%s: %v, %+v", version, err, all)
 		}
+		for _, tm := range all {
+			if tm.host != "127.0.0.1" || tm.slots != 2 || tm.free < 1 || tm.free > 2 {
+				t.Errorf("%s: %+v", version, tm)
+			}
+		}
 		job, err := decodeJob(recorded(t, version, "job.200.json"))
 		if err != nil {
 			t.Fatal(err)

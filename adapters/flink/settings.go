@@ -17,6 +17,10 @@ const (
 // JobManager at most.
 const rarely = time.Minute
 
+// recently is how old an answer may be on which a decision rests, when several
+// jobs want it.
+const recently = 5 * time.Second
+
 // maxConfigs bounds the configurations kept; far more jobs than one cluster
 // runs.
 const maxConfigs = 4096
@@ -71,14 +75,19 @@ type settings struct {
 // readSettings gives the options, or Flink's defaults where they cannot be
 // read.
 func (c *Cluster) readSettings(ctx context.Context) settings {
-	s, ok := c.settings.getOrLast(ctx, rarely, func(ctx context.Context) (settings, error) {
-		config, err := fetch(ctx, c, request{op: "read cluster configuration", path: "/v1/jobmanager/config"}, decodeConfig)
-		return settingsOf(config), err
-	})
-	if !ok {
-		return settingsOf(nil)
-	}
-	return s
+	config, _ := c.config.getOrLast(ctx, rarely, c.loadConfig)
+	return settingsOf(config)
+}
+
+// Options gives the options that the JobManager was started with, as Flink shows
+// them, a few seconds old at most: what was set, no defaults.
+func (c *Cluster) Options(ctx context.Context) (map[string]string, error) {
+	config, err := c.config.get(ctx, recently, c.loadConfig)
+	return maps.Clone(config), err
+}
+
+func (c *Cluster) loadConfig(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, c, request{op: "read cluster configuration", path: "/v1/jobmanager/config"}, decodeConfig)
 }
 
 func settingsOf(config map[string]string) settings {

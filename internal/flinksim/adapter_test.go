@@ -101,6 +101,24 @@ func TestAdapterReadsTheSimulator(t *testing.T) {
 	}
 }
 
+// TestAdapterSeesTaskManagers: their slots, and the options by which Flink runs.
+func TestAdapterSeesTaskManagers(t *testing.T) {
+	t.Parallel()
+	o := quick(flinksim.Flink120)
+	o.Reactive, o.Slots, o.SlotsPerTaskManager = true, 4, 2
+	c, a := connect(t, o)
+	c.AddJob(flinksim.JobSpec{Name: "orders"})
+	eventually(t, "two TaskManagers whose slots are all held", func() bool {
+		all, err := a.TaskManagers(t.Context())
+		return err == nil && len(all) == 2 && all[0].Slots == 2 && all[1].Slots == 2 && all[0].Free+all[1].Free == 0 && all[0].Host != ""
+	})
+	c.SetTaskManagers(3)
+	eventually(t, "three", func() bool { all, err := a.TaskManagers(t.Context()); return err == nil && len(all) == 3 })
+	if options, err := a.Options(t.Context()); err != nil || options["scheduler-mode"] != "REACTIVE" {
+		t.Errorf("options: %v %v", options, err)
+	}
+}
+
 func TestAdapterRescalesTheSimulator(t *testing.T) {
 	t.Parallel()
 	c, a := connect(t, quick(flinksim.Flink23))
