@@ -79,9 +79,9 @@ func (c *Cluster) readSettings(ctx context.Context) settings {
 	return settingsOf(config)
 }
 
-// Options gives the options that the JobManager was started with, as Flink shows
+// ClusterOptions gives the options that the JobManager was started with, as Flink shows
 // them, a few seconds old at most: what was set, no defaults.
-func (c *Cluster) Options(ctx context.Context) (map[string]string, error) {
+func (c *Cluster) ClusterOptions(ctx context.Context) (map[string]string, error) {
 	config, err := c.config.get(ctx, recently, c.loadConfig)
 	return maps.Clone(config), err
 }

@@ -114,7 +114,7 @@ func TestAdapterSeesTaskManagers(t *testing.T) {
 	})
 	c.SetTaskManagers(3)
 	eventually(t, "three", func() bool { all, err := a.TaskManagers(t.Context()); return err == nil && len(all) == 3 })
-	if options, err := a.Options(t.Context()); err != nil || options["scheduler-mode"] != "REACTIVE" {
+	if options, err := a.ClusterOptions(t.Context()); err != nil || options["scheduler-mode"] != "REACTIVE" {
 		t.Errorf("options: %v %v", options, err)
 	}
 }
