@@ -99,6 +99,7 @@ func (a *Activities) Register(r Registry) {
 		NameAwaitRescale: a.AwaitRescale,
 		NameReport:       a.Report,
 		NameCheckUndo:    a.CheckUndo,
+		NameTrim:         a.Trim,
 		NameAskSlots:     a.AskSlots,
 
 		NameStopJob:        a.StopJob,

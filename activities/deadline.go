@@ -50,4 +50,13 @@ func waitFor(w core.Waits, restarts []core.Restart) (time.Duration, string) {
 		round(w.Cooldown), round(w.Stabilization), round(w.MaxDelay), round(w.Settle), round(restart), measured, margin)
 }
 
+// withMore allows for the time that nodes may take.
+func (p Preflight) withMore(longer time.Duration) Preflight {
+	if longer > 0 {
+		p.VerifyFor += longer
+		p.VerifyWhy = also(p.VerifyWhy, fmt.Sprintf("%s for nodes to come", longer))
+	}
+	return p
+}
+
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }

@@ -28,6 +28,7 @@ var final = []struct { //nolint:gochecknoglobals // a constant table
 	typ string
 }{
 	{core.ErrRefused, ErrTypeRefused},
+	{core.ErrForeign, ErrTypeRefused},
 	{core.ErrNotFound, ErrTypeGone},
 	{core.ErrAmbiguous, ErrTypeRefused},
 	{core.ErrNotAdaptive, ErrTypeNotAdaptive},

@@ -45,6 +45,10 @@ func (a *Activities) Preflight(ctx context.Context, in RescaleInput) (Preflight,
 }
 
 func (a *Activities) preflightJob(ctx context.Context, platform Platform, job core.JobRef, in RescaleInput) (Preflight, error) {
+	others := a.s.Clusters[in.Key.Cluster]
+	if r, note := others.mayChange(ctx, job, in); r != "" {
+		return no(r, "%s", note), nil
+	}
 	status, err := platform.Status(ctx, job)
 	if err != nil {
 		return Preflight{}, err
@@ -74,16 +78,22 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	if err != nil {
 		return Preflight{}, err
 	}
+	slots.Elastic = slots.Elastic || job.Means != nil && job.Means.Elastic
 	r, short := tooFewSlots(slots, status.Topology, in)
 	if r != "" {
 		return no(r, "%s", short), nil
 	}
+	wish := held.Want(in.Wanted)
+	r, room, longer := others.roomFor(ctx, job, wish, in)
+	if r != "" {
+		return no(r, "%s", room), nil
+	}
 	out := Preflight{
-		Note: also(note, short), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
-		Held: held, Wish: held.Want(in.Wanted),
+		Note: also(also(note, short), room), Trim: job.Means != nil && job.Means.Trims, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Held: held, Wish: wish,
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, job, in.VerifyTimeout, in.Restarts)
-	return out, err
+	return out.withMore(longer), err
 }
 
 // mayRestart says whether a restart now would do harm. A note without a reason

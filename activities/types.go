@@ -19,6 +19,7 @@ const (
 	NameAwaitRescale = "AwaitRescale"
 	NameReport       = "Report"
 	NameCheckUndo    = "CheckUndo"
+	NameTrim         = "TrimTaskManagers"
 )
 
 // ObserveInput says what to look at, and what the caller knows already, so
@@ -157,6 +158,9 @@ type Preflight struct {
 	// VerifyFor is how long the new size may take, VerifyWhy a sentence on it.
 	VerifyFor time.Duration `json:"verifyFor,omitempty"`
 	VerifyWhy string        `json:"verifyWhy,omitempty"`
+	// Trim is true where TaskManagers that are not needed any more must be given
+	// back afterwards.
+	Trim bool `json:"trim,omitempty"`
 	// Redeploy is how the job is to be stopped and started again, nil where it is
 	// changed in place.
 	Redeploy *RedeployPlan `json:"redeploy,omitempty"`
@@ -213,6 +217,20 @@ type Verified struct {
 	// Undo says why the size before should be asked for again, empty when it
 	// should not.
 	Undo core.Reason `json:"undo,omitempty"`
+	// Job is the job as it is now, where the change gave it another id.
+	Job *core.JobRef `json:"job,omitempty"`
+}
+
+// TrimInput names a job whose TaskManagers may be too many.
+type TrimInput struct {
+	Key        core.JobKey `json:"key"`
+	Job        core.JobRef `json:"job"`
+	DecisionID string      `json:"decision"`
+}
+
+// Trimmed says what was given back.
+type Trimmed struct {
+	Note string `json:"note,omitempty"`
 }
 
 // UndoInput is a change that went wrong.

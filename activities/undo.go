@@ -47,6 +47,9 @@ func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoIn
 	if found.ID != in.Job.ID {
 		return no(core.ReasonJobRestarted, "the job was submitted anew as %s", found.ID), nil
 	}
+	if rival, _ := a.s.Clusters[in.Key.Cluster].rivals(ctx, found); rival != "" {
+		return no(core.ReasonRival, "%s", rival), nil
+	}
 	status, err := platform.Status(ctx, in.Job)
 	if err != nil {
 		return Preflight{}, err
@@ -67,7 +70,7 @@ func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoIn
 		return no(r, "%s", note), nil
 	}
 	out := Preflight{
-		Job: in.Job, Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Job: in.Job, Note: note, Trim: found.Means != nil && found.Means.Trims, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: held.Want(in.Back),
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, in.Job, in.VerifyTimeout, in.Restarts)

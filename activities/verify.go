@@ -46,7 +46,7 @@ func (a *Activities) Verify(ctx context.Context, in VerifyInput) (Verified, erro
 	if err != nil {
 		return Verified{}, toTemporal(err)
 	}
-	w := watch{in: in, now: a.s.Now}
+	w := watch{in: in, now: a.s.Now, carrier: a.s.Clusters[in.Key.Cluster].Carrier, carried: core.Carried{Done: true}}
 	if activity.HasHeartbeatDetails(ctx) {
 		// What cannot be read is counted anew.
 		_ = activity.GetHeartbeatDetails(ctx, &w.seen)
@@ -82,6 +82,10 @@ type watch struct {
 	health core.JobHealth
 	asked  time.Time
 	seen   Progress
+	// carrier tells how far what was written is on its way to Flink, nil where it goes
+	// there directly; carried is what it told last.
+	carrier Carrier
+	carried core.Carried
 	// replaced is the id under which the job was submitted anew, empty when it
 	// was not: the change that is watched is then over with the old one.
 	replaced string
@@ -92,6 +96,11 @@ const askEvery = 5 * time.Second
 
 // look reads the job once; what cannot be read is kept as the error.
 func (w *watch) look(ctx context.Context, platform Platform) {
+	if w.moves() {
+		if w.err = w.follow(ctx, platform); w.err != nil {
+			return
+		}
+	}
 	var status core.JobStatus
 	if status, w.err = platform.Status(ctx, w.in.Job); w.err != nil {
 		if errors.Is(w.err, core.ErrNotFound) {
@@ -104,7 +113,28 @@ func (w *watch) look(ctx context.Context, platform Platform) {
 	if w.in.Restored == "" {
 		w.held, w.err = platform.Wanted(ctx, w.in.Job)
 	}
+	if w.err == nil && w.carrier != nil {
+		w.carried, w.err = w.carrier.Carried(ctx, w.in.Job, w.in.Wish)
+	}
 	w.ask(ctx, platform)
+}
+
+// moves is true for a change that stops the job and starts it again: it may have
+// another id then.
+func (w *watch) moves() bool { return w.in.Job.Means != nil && w.in.Job.Means.Restarts }
+
+// follow finds the job anew. While it is down that is an error, and no more.
+func (w *watch) follow(ctx context.Context, platform Platform) error {
+	found, err := platform.Locate(ctx, w.in.Target)
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return &core.OpError{Op: "verify", Subject: w.in.Job.ID, Err: core.ErrNotReady, Hint: err.Error()}
+	case err != nil:
+		return err
+	}
+	found.Key = w.in.Key
+	w.in.Job = found
+	return nil
 }
 
 // ask reads why it takes so long: failures, and slots. Neither is needed for
@@ -188,15 +218,19 @@ func (w *watch) done() bool {
 	if w.err != nil {
 		return false
 	}
-	return w.status.State.Ended() || w.forgotten() || w.looping() != "" || w.strange() || w.settled() || (w.reached() && w.calm() && w.stands())
+	return w.status.State.Ended() || w.displaced() || w.forgotten() || w.looping() != "" || w.strange() || w.settled() || (w.reached() && w.calm() && w.stands())
 }
 
 // forgotten is true when another JobManager has the job since the change, and
 // knows nothing of it: one without HA (I4). Nothing is left to wait for.
 func (w *watch) forgotten() bool {
-	return len(w.in.Wish) > 0 && !w.in.Since.IsZero() && w.status.StartedAt.After(w.in.Since) &&
+	return !w.moves() && len(w.in.Wish) > 0 && !w.in.Since.IsZero() && w.status.StartedAt.After(w.in.Since) &&
 		w.status.AllTasksRunning() && !slices.Equal(w.held, w.in.Wish)
 }
+
+// displaced is true when somebody else took away what was written, before it came
+// to Flink or after.
+func (w *watch) displaced() bool { return w.carried.Reason == core.ReasonForeignWriter }
 
 // proof is how long a job must run at its size before that is believed: as long
 // as Flink may show a copy of what was (web.refresh-interval), and long enough
@@ -266,7 +300,7 @@ func (w *watch) runs() bool { return w.in.Restored != "" && w.err == nil && w.st
 
 // reached is true when everything that was wanted is true at once.
 func (w *watch) reached() bool {
-	return w.atSize() && (w.in.Restored == "" || w.seen.Restored)
+	return w.atSize() && w.carried.Done && (w.in.Restored == "" || w.seen.Restored)
 }
 
 func (w *watch) atSize() bool {
@@ -295,6 +329,8 @@ func (w *watch) phase() string {
 		return "asking: " + string(core.ReasonFor(w.err))
 	case !w.status.AllTasksRunning():
 		return "waiting for all tasks to run"
+	case !w.carried.Done && w.carried.Note != "":
+		return w.carried.Note
 	case !w.restarted():
 		return "waiting for Flink to rescale"
 	case w.reached():
@@ -311,6 +347,9 @@ func (w *watch) short() bool { return w.seen.Slots != nil && w.seen.Slots.Free =
 // verdict says how it ended, with what Flink shows.
 func (w *watch) verdict() Verified {
 	v := Verified{Got: w.status.Topology.Sizes(), RunningAt: w.status.RunningSince, WishHeld: w.err == nil && slices.Equal(w.held, w.in.Wish)}
+	if w.moves() {
+		v.Job = &w.in.Job
+	}
 	switch {
 	case w.replaced != "":
 		v.Kind, v.Reason, v.Note = core.Failed, core.ReasonJobRestarted, "the job was submitted anew while it was rescaled; it has the new id "+w.replaced
@@ -321,6 +360,10 @@ func (w *watch) verdict() Verified {
 	case w.forgotten():
 		v.Kind, v.Reason = core.Failed, core.ReasonJobRestarted
 		v.Note = "the JobManager was lost while the job was rescaled, and its successor knows nothing of what was asked of it (no HA); it runs as it was submitted"
+	case w.displaced():
+		v.Kind, v.Reason, v.Note = core.Partial, core.ReasonForeignWriter, w.carried.Note
+	case !v.WishHeld && !w.carried.Done:
+		w.unwell(&v, orReason(w.carried.Reason, core.ReasonNotCarried), "what was wanted was written, but it did not come to Flink until the deadline: "+w.carried.Note)
 	case !v.WishHeld:
 		w.taken(&v)
 	case w.looping() != "":
@@ -333,6 +376,9 @@ func (w *watch) verdict() Verified {
 		w.unwell(&v, core.ReasonTasksNotRunning, fmt.Sprintf("at the deadline the job is %s and not all tasks run%s", w.status.State, w.words()))
 	case w.reached() && !w.calm():
 		w.unwell(&v, core.ReasonJobFailing, "it runs at the wanted size but still fails"+w.words())
+	case w.atSize() && !w.carried.Done:
+		v.Kind, v.Reason = core.Partial, orReason(w.carried.Reason, core.ReasonNotCarried)
+		v.Note = "every vertex runs at the wanted size, but what carries it there is not done: " + w.carried.Note
 	case w.reached():
 		v.Kind, v.Note = core.Applied, "every vertex runs at the wanted size"
 		if w.failures() > 0 && !w.in.Undoing {
@@ -342,6 +388,13 @@ func (w *watch) verdict() Verified {
 		w.partly(&v)
 	}
 	return v
+}
+
+func orReason(r, otherwise core.Reason) core.Reason {
+	if r == "" {
+		return otherwise
+	}
+	return r
 }
 
 // taken is a job of which somebody else wants something by now.
@@ -373,6 +426,9 @@ func (w *watch) partly(v *Verified) {
 	}
 	v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline, %d of %d subtasks in all", reached, total, subtasks(v.Got), subtasks(w.in.Wanted))
 	switch s := w.seen.Slots; {
+	case !w.carried.Done:
+		v.Reason = orReason(w.carried.Reason, core.ReasonNotReached)
+		v.Note += "; " + w.carried.Note
 	case s != nil && s.Free == 0:
 		v.Reason = core.ReasonNoSlots
 		v.Note += fmt.Sprintf("; none of the cluster's %d slots is free", s.Total)

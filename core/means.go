@@ -15,6 +15,15 @@ type Means struct {
 	// Uniform is true where all vertices get one size, each as far as its max
 	// parallelism goes.
 	Uniform bool `json:"uniform,omitempty"`
+	// Elastic is true where a change brings the TaskManagers that it needs: free slots
+	// are no bound.
+	Elastic bool `json:"elastic,omitempty"`
+	// Trims is true where TaskManagers that are not needed any more stay until they
+	// are given back.
+	Trims bool `json:"trims,omitempty"`
+	// Follows is true where something else decides on the TaskManagers, and the job
+	// takes what slots there are.
+	Follows bool `json:"follows,omitempty"`
 	// Step is what uniform sizes are multiples of: the slots of a TaskManager where
 	// a job takes all there are. 0 is 1.
 	Step int `json:"step,omitempty"`
@@ -48,6 +57,8 @@ type Room struct {
 	// Note says what is missing, or what could not be known; empty when there is
 	// room for sure.
 	Note string `json:"note,omitempty"`
+	// Fits is how many of the TaskManagers that are needed fit, where Short.
+	Fits int `json:"fits,omitempty"`
 	// MayGrow is true where nodes are added when pods do not fit: Short is then
 	// only a wait.
 	MayGrow bool `json:"mayGrow,omitempty"`

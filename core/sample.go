@@ -75,6 +75,8 @@ type Sample struct {
 	// Rival says who else changes the job's size, so that we do not; empty for
 	// nobody. The numbers count all the same.
 	Rival string `json:"rival,omitempty"`
+	// Beware says what else may restart the job or get in the way, empty for nothing.
+	Beware string `json:"beware,omitempty"`
 }
 
 // Vertex gives the vertex' part of the sample.

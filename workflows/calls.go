@@ -92,6 +92,18 @@ func callPreflight(ctx workflow.Context, in activities.RescaleInput) (activities
 	return result[activities.Preflight](ctx, workflow.ExecuteActivity(ctx, activities.NamePreflight, in))
 }
 
+// trimWithin bounds all attempts to give TaskManagers back: tasks move off them
+// first.
+const trimWithin = 15 * time.Minute
+
+func callTrim(ctx workflow.Context, in activities.TrimInput) (activities.Trimmed, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: applyLimit, ScheduleToCloseTimeout: trimWithin, HeartbeatTimeout: beatTimeout,
+		RetryPolicy: retry(0), Summary: "give TaskManagers back that nobody needs",
+	})
+	return result[activities.Trimmed](ctx, workflow.ExecuteActivity(ctx, activities.NameTrim, in))
+}
+
 func callCheckUndo(ctx workflow.Context, in activities.UndoInput) (activities.Preflight, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: preflightLimit, HeartbeatTimeout: beatTimeout,

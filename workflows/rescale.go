@@ -29,6 +29,7 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 	r.show(ctx, "checking whether the job may be changed now")
 	r.lease.keep(ctx)
 	r.run(ctx)
+	r.trim(ctx)
 	r.wentBack()
 	r.lease.release(ctx, r.out.Kind)
 	r.out.EndedAt = workflow.Now(ctx).UTC()
@@ -100,6 +101,9 @@ type rescale struct {
 	out   core.Outcome
 	at    RescaleProgress
 	lease *lease
+	// spare is the job whose TaskManagers may be too many since a write was tried, nil
+	// for none.
+	spare *core.JobRef
 }
 
 // answer lets people ask how far it is.
@@ -131,6 +135,9 @@ func (r *rescale) run(ctx workflow.Context) {
 		r.redeploy(ctx, pre)
 		return
 	}
+	if pre.Trim {
+		r.spare = &pre.Job
+	}
 	r.show(ctx, "writing the requirements")
 	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})
 	if activities.IsFinal(err) {
@@ -153,6 +160,9 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 		return
 	}
 	r.out.Got, r.out.RunningAt = got.Got, got.RunningAt
+	if got.Job != nil {
+		pre.Job, r.out.JobID = *got.Job, got.Job.ID
+	}
 	if got.WishHeld {
 		r.out.Wish = pre.Wish
 	}
@@ -167,6 +177,24 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 	r.end(got.Kind, got.Reason, note)
 	if got.Undo != "" {
 		r.undo(ctx, pre, got)
+	}
+}
+
+// trim gives TaskManagers back that the size which came of it does not need, or that
+// were asked for and did not come. That it could not be done is told, and changes
+// nothing about the outcome.
+func (r *rescale) trim(ctx workflow.Context) {
+	if r.spare == nil {
+		return
+	}
+	r.show(ctx, "giving back TaskManagers that are not needed")
+	got, err := callTrim(ctx, activities.TrimInput{Key: r.in.Key, Job: *r.spare, DecisionID: r.in.DecisionID})
+	note := got.Note
+	if err != nil {
+		note = "TaskManagers that are not needed could not be given back: " + rootCause(err)
+	}
+	if note != "" {
+		r.end(r.out.Kind, r.out.Reason, r.out.Note+"; "+note)
 	}
 }
 
@@ -242,6 +270,9 @@ func (r *rescale) goBack(ctx workflow.Context, pre activities.Preflight, u *core
 		return core.Failed, activities.ReasonOf(err, core.ReasonUnreachable), "written, but what came of it could not be read: " + rootCause(err)
 	}
 	u.Got, r.out.Got, r.out.RunningAt = got.Got, got.Got, got.RunningAt
+	if got.Job != nil {
+		r.out.JobID = got.Job.ID
+	}
 	if got.WishHeld {
 		r.out.Wish = check.Wish
 	}

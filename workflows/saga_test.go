@@ -218,3 +218,48 @@ func TestWhatIsInForceIsKnownOnlyWhereItWasSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestARescaleGivesBackTaskManagers: where Flink does not end them, the saga has
+// it done after the size is there, and after one that did not come.
+func TestARescaleGivesBackTaskManagers(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		trim   bool
+		then   activities.Verified
+		fails  error
+		calls  int
+		note   string
+	}{
+		"applied":          {"TaskManagers are too many", true, activities.Verified{Kind: core.Applied, Note: "every vertex runs", WishHeld: true}, nil, 1, "every vertex runs; gave 2 back"},
+		"not reached":      {"what did not come is not waited for", true, activities.Verified{Kind: core.Partial, Reason: core.ReasonNotReached, Note: "4 of 8", WishHeld: true}, nil, 1, "4 of 8; gave 2 back"},
+		"Flink does it":    {"nobody is asked", false, activities.Verified{Kind: core.Applied, Note: "every vertex runs", WishHeld: true}, nil, 0, "every vertex runs"},
+		"cannot be done":   {"the outcome stays what it is", true, activities.Verified{Kind: core.Applied, Note: "every vertex runs", WishHeld: true}, temporal.NewNonRetryableApplicationError("no right", activities.ErrTypeUnauthorized, nil, string(core.ReasonUnauthorized)), 1, "could not be given back: no right"},
+		"under another id": {"the job that is there now", true, activities.Verified{Kind: core.Applied, Note: "every vertex runs", WishHeld: true, Job: &core.JobRef{ID: "job-2"}}, nil, 1, "gave 2 back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.preflight = func(activities.RescaleInput) (activities.Preflight, error) {
+				return activities.Preflight{Job: core.JobRef{ID: "job-1"}, Before: sized(2), Held: wish(2), Wish: wish(4), Trim: tt.trim}, nil
+			}
+			w.verify = func(activities.VerifyInput) (activities.Verified, error) { return tt.then, nil }
+			var asked []string
+			w.trim = func(in activities.TrimInput) (activities.Trimmed, error) {
+				asked = append(asked, in.Job.ID+" "+in.DecisionID)
+				return activities.Trimmed{Note: "gave 2 back"}, tt.fails
+			}
+			o := saga(t, w)
+			id := "job-1"
+			if tt.then.Job != nil {
+				id = tt.then.Job.ID
+			}
+			if o.Kind != tt.then.Kind || o.JobID != id || !strings.Contains(o.Note, tt.note) {
+				t.Errorf("%s: %s of %s: %s", tt.reason, o.Kind, o.JobID, o.Note)
+			}
+			if len(asked) != tt.calls || tt.calls == 1 && asked[0] != id+" 7-1" {
+				t.Errorf("asked for %v", asked)
+			}
+		})
+	}
+}

@@ -44,6 +44,7 @@ type world struct {
 	apply     func(in activities.ApplyInput) (activities.ApplyResult, error)
 	verify    func(in activities.VerifyInput) (activities.Verified, error)
 	checkUndo func(in activities.UndoInput) (activities.Preflight, error)
+	trim      func(in activities.TrimInput) (activities.Trimmed, error)
 	find      func() activities.FoundRescale
 	await     func() core.Outcome
 	noBackoff bool
@@ -109,6 +110,7 @@ func (w *world) environment(start time.Time) {
 		activities.NamePreflight: w.Preflight, activities.NameApply: w.Apply, activities.NameVerify: w.Verify,
 		activities.NameFindRescale: w.FindRescale, activities.NameAwaitRescale: w.AwaitRescale,
 		activities.NameReport: w.Report, activities.NameCheckUndo: w.CheckUndo,
+		activities.NameTrim: func(_ context.Context, in activities.TrimInput) (activities.Trimmed, error) { return w.trim(in) },
 	} {
 		w.env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -29,3 +29,10 @@ func (c *cycle) keepBack(r core.Reason, why string) {
 	}
 	c.forbid(r, why)
 }
+
+// beware adds what else may get in the way of the job.
+func (c *cycle) beware() {
+	if b := c.ctx.Window[len(c.ctx.Window)-1].Beware; b != "" {
+		c.d.Note += "; beware of " + b
+	}
+}

@@ -190,6 +190,7 @@ func (c *cycle) name(id string) string { return c.ctx.Topology.Title(id, 40) }
 // rescale is told even when nothing would change; the others only when they
 // are what keeps a change back.
 func (c *cycle) veto() {
+	defer c.beware()
 	now := c.ctx.Now
 	would := c.d.Note
 	switch {
