@@ -161,7 +161,8 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 	}
 	r.out.Got, r.out.RunningAt = got.Got, got.RunningAt
 	if got.Job != nil {
-		pre.Job, r.out.JobID = *got.Job, got.Job.ID
+		pre.Job = *got.Job
+		r.moved(pre.Job)
 	}
 	if got.WishHeld {
 		r.out.Wish = pre.Wish
@@ -177,6 +178,14 @@ func (r *rescale) verify(ctx workflow.Context, pre activities.Preflight, unwritt
 	r.end(got.Kind, got.Reason, note)
 	if got.Undo != "" {
 		r.undo(ctx, pre, got)
+	}
+}
+
+// moved notes that the job has another id since the change.
+func (r *rescale) moved(job core.JobRef) {
+	r.out.JobID = job.ID
+	if r.spare != nil {
+		r.spare = &job
 	}
 }
 
@@ -271,7 +280,7 @@ func (r *rescale) goBack(ctx workflow.Context, pre activities.Preflight, u *core
 	}
 	u.Got, r.out.Got, r.out.RunningAt = got.Got, got.Got, got.RunningAt
 	if got.Job != nil {
-		r.out.JobID = got.Job.ID
+		r.moved(*got.Job)
 	}
 	if got.WishHeld {
 		r.out.Wish = check.Wish
