@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -23,9 +25,12 @@ type Cluster struct {
 	cfg     Config
 	rest    *rest.Config
 	objects dynamic.Interface
+	// timeout bounds one call to the API server.
+	timeout time.Duration
 
 	mu     sync.Mutex
 	flinks map[string]*flink.Cluster
+	places map[core.KubernetesTarget]place
 }
 
 // New makes a Cluster, or lists every problem of the configuration. It does not
@@ -42,7 +47,10 @@ func New(cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes cluster: %w", err)
 	}
-	return &Cluster{cfg: cfg, rest: config, objects: objects, flinks: map[string]*flink.Cluster{}}, nil
+	return &Cluster{
+		cfg: cfg, rest: config, objects: objects, timeout: config.Timeout,
+		flinks: map[string]*flink.Cluster{}, places: map[core.KubernetesTarget]place{},
+	}, nil
 }
 
 // connection is how the API server is reached, with our limits.
@@ -53,6 +61,7 @@ func connection(cfg Config) (*rest.Config, error) {
 	}
 	config = rest.CopyConfig(config)
 	config.UserAgent = FieldManager
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return once{next} })
 	config.QPS, config.Burst, config.Timeout = DefaultQPS, DefaultBurst, DefaultTimeout
 	if cfg.QPS > 0 {
 		config.QPS = float32(cfg.QPS)
@@ -89,7 +98,7 @@ func (c *Cluster) Version(ctx context.Context) (string, error) {
 	}
 	b, err := client.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
 	if err != nil {
-		return "", &core.OpError{Op: "read version", Subject: "API server", Err: fmt.Errorf("%w: %w", core.ErrUnreachable, err)}
+		return "", translate(err, call{verb: "get", resource: schema.GroupVersionResource{Resource: "/version"}})
 	}
 	var v struct {
 		GitVersion string `json:"gitVersion"`
@@ -109,15 +118,6 @@ func (c *Cluster) Close() {
 	}
 }
 
-// resources are the kinds that a target may name.
-var resources = map[string]schema.GroupVersionResource{ //nolint:gochecknoglobals // a constant
-	core.KindFlinkDeployment: {Group: "flink.apache.org", Version: "v1beta1", Resource: "flinkdeployments"},
-	core.KindFlinkSessionJob: {Group: "flink.apache.org", Version: "v1beta1", Resource: "flinksessionjobs"},
-	core.KindFlinkCluster:    {Group: "flinkoperator.k8s.io", Version: "v1beta1", Resource: "flinkclusters"},
-	core.KindDeployment:      {Group: "apps", Version: "v1", Resource: "deployments"},
-	core.KindStatefulSet:     {Group: "apps", Version: "v1", Resource: "statefulsets"},
-}
-
 // flinkAt gives the client of a Flink REST API behind a Service, one per address.
 func (c *Cluster) flinkAt(e endpoint) (*flink.Cluster, error) {
 	address, transport, err := c.address(e)
@@ -128,6 +128,9 @@ func (c *Cluster) flinkAt(e endpoint) (*flink.Cluster, error) {
 	defer c.mu.Unlock()
 	if f, ok := c.flinks[address]; ok {
 		return f, nil
+	}
+	if len(c.flinks) >= maxPlaces {
+		clear(c.flinks) // of objects that are long gone; the others are made again
 	}
 	cfg := c.cfg.Flink
 	cfg.URLs, cfg.Transport = []string{address}, transport

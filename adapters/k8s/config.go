@@ -28,8 +28,9 @@ const (
 // What is used where a Config says nothing.
 const (
 	DefaultTimeout = 10 * time.Second
-	DefaultQPS     = 20
-	DefaultBurst   = 40
+	// DefaultQPS lets a worker look at some hundred jobs in one cycle of a minute.
+	DefaultQPS   = 50
+	DefaultBurst = 100
 )
 
 // Config says how to reach one Kubernetes cluster.

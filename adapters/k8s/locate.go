@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 )
 
@@ -16,9 +16,7 @@ func (c *Cluster) find(ctx context.Context, target core.KubernetesTarget) (*view
 	if err != nil {
 		return nil, err
 	}
-	name := target.JobName
-	v.job, err = v.flink.Locate(ctx, core.Target{Flink: &core.FlinkTarget{JobName: name}})
-	if err != nil {
+	if v.job, err = v.kind.locate(ctx, v); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(target)
@@ -26,6 +24,50 @@ func (c *Cluster) find(ctx context.Context, target core.KubernetesTarget) (*view
 		return nil, fmt.Errorf("target: %w", err)
 	}
 	v.job.Extras = map[string]string{extraTarget: string(b), extraUID: string(v.object.GetUID())}
+	return v, nil
+}
+
+// read reads the target's object, and where the REST API of its Flink is.
+func (c *Cluster) read(ctx context.Context, target core.KubernetesTarget) (*view, error) {
+	k, ok := kinds[target.Kind]
+	if !ok {
+		return nil, &core.OpError{Op: "find job", Subject: target.Name, Err: fmt.Errorf("%w: unknown kind %q", core.ErrRefused, target.Kind)}
+	}
+	o, err := c.get(ctx, k.resource(), target.Namespace, target.Name)
+	if err != nil {
+		return nil, err
+	}
+	base, err := k.beneath(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{cluster: c, kind: k, target: target, object: o, base: base}
+	e, err := k.endpoint(v)
+	if err != nil {
+		return nil, err
+	}
+	if v.flink, err = c.flinkAt(e); err != nil {
+		return nil, err
+	}
+	c.remember(v)
+	return v, nil
+}
+
+// open reads the object behind a job again, and refuses another of its name.
+func (c *Cluster) open(ctx context.Context, job core.JobRef) (*view, error) {
+	target, err := targetOf(job)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.read(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	if uid := string(v.object.GetUID()); uid != job.Extras[extraUID] {
+		return nil, &core.OpError{Op: "find job", Subject: target.Name,
+			Err: fmt.Errorf("%w: the %s was deleted and created anew since", core.ErrNotFound, target.Kind)}
+	}
+	v.job = job
 	return v, nil
 }
 
@@ -38,27 +80,62 @@ func targetOf(job core.JobRef) (core.KubernetesTarget, error) {
 	return t, nil
 }
 
-// read reads the target's object, and where the REST API of its Flink is.
-func (c *Cluster) read(ctx context.Context, target core.KubernetesTarget) (*view, error) {
-	resource, ok := resources[target.Kind]
-	if !ok {
-		return nil, &core.OpError{Op: "find job", Subject: target.Name, Err: fmt.Errorf("%w: unknown kind %q", core.ErrRefused, target.Kind)}
-	}
-	got, err := c.objects.Resource(resource).Namespace(target.Namespace).Get(ctx, target.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	o := &object{got}
-	v := &view{cluster: c, target: target, object: o, base: o}
-	v.flink, err = c.flinkAt(endpoint{namespace: target.Namespace, service: target.Name + "-rest", port: DefaultRESTPort, scheme: schemeOf(v.options())})
-	return v, err
+// only finds the one live job of a Flink that runs one job. Its name must be that
+// of the target, where that has one.
+func (v *view) only(ctx context.Context) (core.JobRef, error) {
+	return v.pick(ctx, v.target.JobName, func(j flink.Job) bool { return v.target.JobName == "" || j.Name == v.target.JobName })
 }
 
-// options are the Flink options of the object, those of its base beneath.
-func (v *view) options() map[string]string { return v.object.options("spec", "flinkConfiguration") }
+// byName finds the one live job of that name.
+func (v *view) byName(ctx context.Context, name string) (core.JobRef, error) {
+	return v.pick(ctx, name, func(j flink.Job) bool { return j.Name == name })
+}
 
-// policy are the options that are policy keys.
-func (v *view) policy() map[string]string { return v.options() }
+// byID finds the live job of that id.
+func (v *view) byID(ctx context.Context, id string) (core.JobRef, error) {
+	return v.pick(ctx, id, func(j flink.Job) bool { return j.ID == id })
+}
 
-// method is the way to change the job's size.
-func (v *view) method() method { return unsafe{"this kind of object cannot be scaled yet"} }
+// pick finds the one live job that fits.
+func (v *view) pick(ctx context.Context, subject string, fits func(flink.Job) bool) (core.JobRef, error) {
+	if subject == "" {
+		subject = v.target.Name
+	}
+	jobs, err := v.flink.Jobs(ctx)
+	if err != nil {
+		return core.JobRef{}, err
+	}
+	job, err := onlyLive(jobs, fits)
+	if err != nil {
+		return core.JobRef{}, &core.OpError{Op: "find job", Subject: subject, Err: err}
+	}
+	ref := core.JobRef{ID: job.ID, Name: job.Name, State: job.State}
+	if version, err := v.flink.Version(ctx); err == nil { // not knowing it is no reason not to find the job
+		ref.FlinkVersion = version.Flink
+	}
+	return ref, nil
+}
+
+// onlyLive picks the one job that fits and has not ended.
+func onlyLive(jobs []flink.Job, fits func(flink.Job) bool) (flink.Job, error) {
+	var live []flink.Job
+	var ids, ended []string
+	for _, j := range jobs {
+		switch {
+		case !fits(j):
+		case j.State.Ended():
+			ended = append(ended, string(j.State))
+		default:
+			live, ids = append(live, j), append(ids, j.ID)
+		}
+	}
+	switch {
+	case len(live) == 1:
+		return live[0], nil
+	case len(live) > 1:
+		return flink.Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
+	case len(ended) > 0:
+		return flink.Job{}, fmt.Errorf("%w: no live job, it is %s", core.ErrNotFound, strings.Join(ended, ", "))
+	}
+	return flink.Job{}, fmt.Errorf("%w: no live job among the %d of its Flink", core.ErrNotFound, len(jobs))
+}

@@ -3,22 +3,8 @@ package k8s
 import (
 	"context"
 
-	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 )
-
-// view is a job as it was found: the object as the API server gave it in one
-// GET, what else it stands on, and the Flink behind it.
-type view struct {
-	cluster *Cluster
-	target  core.KubernetesTarget
-	// object is the one that the target names, base the session cluster beneath a
-	// FlinkSessionJob and the object itself else.
-	object, base *object
-	flink        *flink.Cluster
-	// job is what runs on that Flink.
-	job core.JobRef
-}
 
 // method is one way to change the size of a job. It is chosen by what the object
 // is at each look, and keeps nothing.

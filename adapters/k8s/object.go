@@ -11,10 +11,15 @@ import (
 // object is an object of the Kubernetes API as one GET gave it.
 type object struct{ *unstructured.Unstructured }
 
+// field reads what is at a path, nil for nothing.
+func (o *object) field(path ...string) any {
+	v, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
+	return v
+}
+
 // text reads a text, number or truth at a path, empty for none.
 func (o *object) text(path ...string) string {
-	v, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
-	return scalar(v)
+	return scalar(o.field(path...))
 }
 
 func scalar(v any) string {
@@ -34,9 +39,8 @@ func scalar(v any) string {
 // options flattens Flink options, which may be nested, dotted, or both: nested
 // keys are joined by dots, lists by semicolons, as the operator does it.
 func (o *object) options(path ...string) map[string]string {
-	v, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
 	out := map[string]string{}
-	if m, ok := v.(map[string]any); ok {
+	if m, ok := o.field(path...).(map[string]any); ok {
 		flatten("", m, out)
 	}
 	return out

@@ -3,7 +3,6 @@ package k8s
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"flinkscaler/core"
 )
@@ -25,110 +24,95 @@ func (c *Cluster) Locate(ctx context.Context, target core.Target) (core.JobRef, 
 	if err != nil {
 		return core.JobRef{}, err
 	}
-	means := v.method().means()
+	m, err := v.method(ctx)
+	if err != nil {
+		return core.JobRef{}, err
+	}
+	means := m.means()
 	v.job.Means = &means
 	return v.job, nil
-}
-
-// open reads the object behind a job again, and refuses another of its name.
-func (c *Cluster) open(ctx context.Context, job core.JobRef) (*view, error) {
-	target, err := targetOf(job)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.read(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	if uid := string(v.object.GetUID()); uid != job.Extras[extraUID] {
-		return nil, &core.OpError{Op: "find job", Subject: target.Name,
-			Err: fmt.Errorf("%w: the %s was deleted and created anew since", core.ErrNotFound, target.Kind)}
-	}
-	v.job = job
-	return v, nil
 }
 
 // Measure reads status, topology and metrics from Flink, and the policy keys of
 // the object.
 func (c *Cluster) Measure(ctx context.Context, job core.JobRef, pick core.Picker) (core.Measurement, error) {
-	v, err := c.open(ctx, job)
+	p, err := c.place(ctx, job)
 	if err != nil {
 		return core.Measurement{}, err
 	}
-	m, err := v.flink.Measure(ctx, job, pick)
-	if err != nil {
-		return m, err
-	}
-	if m.Config == nil {
-		m.Config = map[string]string{}
-	}
-	maps.Copy(m.Config, v.policy())
-	return m, nil
+	m, err := p.flink.Measure(ctx, job, pick)
+	m.Config = p.configWith(m.Config)
+	return m, err
 }
 
 // Status reads the job as Flink shows it, without metrics.
 func (c *Cluster) Status(ctx context.Context, job core.JobRef) (core.JobStatus, error) {
-	v, err := c.open(ctx, job)
+	p, err := c.place(ctx, job)
 	if err != nil {
 		return core.JobStatus{}, err
 	}
-	return v.flink.Status(ctx, job)
+	return p.flink.Status(ctx, job)
 }
 
 // Wanted gives what is wanted of the job.
 func (c *Cluster) Wanted(ctx context.Context, job core.JobRef) (core.Requirements, error) {
-	v, err := c.open(ctx, job)
+	m, err := c.way(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	return v.method().wanted(ctx)
+	return m.wanted(ctx)
 }
 
 // Want writes what is wanted, the way that the object allows.
 func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r core.Requirements) error {
-	v, err := c.open(ctx, job)
+	m, err := c.way(ctx, job)
 	if err != nil {
 		return err
-	}
-	m := v.method()
-	if why := m.means().Refused; why != "" {
-		return &core.OpError{Op: "change size", Subject: v.target.Name, Hint: why, Err: core.ErrRefused}
 	}
 	return m.want(ctx, decision, r)
 }
 
 // Carried says how far what was wanted has come, by the object alone.
 func (c *Cluster) Carried(ctx context.Context, job core.JobRef, r core.Requirements) (core.Carried, error) {
-	v, err := c.open(ctx, job)
+	m, err := c.way(ctx, job)
 	if err != nil {
 		return core.Carried{}, err
 	}
-	return v.method().carried(ctx, r)
+	return m.carried(ctx, r)
+}
+
+// way reads the object behind a job, and gives the method that it allows now.
+func (c *Cluster) way(ctx context.Context, job core.JobRef) (method, error) {
+	v, err := c.open(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return v.method(ctx)
 }
 
 // Inspect reads checkpoints and failures.
 func (c *Cluster) Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error) {
-	v, err := c.open(ctx, job)
+	p, err := c.place(ctx, job)
 	if err != nil {
 		return core.JobHealth{}, err
 	}
-	return v.flink.Inspect(ctx, job)
+	return p.flink.Inspect(ctx, job)
 }
 
 // Waits reads how long Flink itself waits around a rescale.
 func (c *Cluster) Waits(ctx context.Context, job core.JobRef) (core.Waits, error) {
-	v, err := c.open(ctx, job)
+	p, err := c.place(ctx, job)
 	if err != nil {
 		return core.Waits{}, err
 	}
-	return v.flink.Waits(ctx, job)
+	return p.flink.Waits(ctx, job)
 }
 
 // Slots counts the slots of the Flink cluster.
 func (c *Cluster) Slots(ctx context.Context, job core.JobRef) (core.Slots, error) {
-	v, err := c.open(ctx, job)
+	p, err := c.place(ctx, job)
 	if err != nil {
 		return core.Slots{}, err
 	}
-	return v.flink.Slots(ctx, job)
+	return p.flink.Slots(ctx, job)
 }

@@ -1,0 +1,143 @@
+package k8s
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"flinkscaler/core"
+)
+
+// call is one request to the API server.
+type call struct {
+	verb            string
+	resource        schema.GroupVersionResource // with its subresource, as in RBAC
+	namespace, name string                      // no name: a list
+}
+
+func (c call) op() string { return c.verb + " " + c.resource.Resource }
+
+func (c call) subject() string { return strings.Trim(c.namespace+"/"+c.name, "/") }
+
+// writes is true for a call that changes something when it is taken.
+func (c call) writes() bool { return c.verb == "patch" || c.verb == "create" || c.verb == "delete" }
+
+// maxErrorText bounds the API server's words in our errors: history keeps them.
+const maxErrorText = 400
+
+// translate gives a failed call to the API server its one meaning, with the verb,
+// the resource and what to do about it in the text.
+//
+// A write that had no answer, or an answer that does not say whether it was
+// taken, is core.ErrUnreachable: it may or may not have been written.
+func translate(err error, c call) error {
+	meaning, hint := meaningOf(err, c)
+	words := cut(err.Error())
+	out := fmt.Errorf("%w: %s", meaning, words)
+	if errors.Is(err, context.Canceled) {
+		out = fmt.Errorf("%w: %w", meaning, context.Canceled)
+	}
+	return &core.OpError{Op: c.op(), Subject: c.subject(), Hint: hint, Err: out}
+}
+
+func meaningOf(err error, c call) (meaning error, hint string) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return core.ErrUnreachable, noAnswer(c)
+	}
+	s := status.Status()
+	switch s.Code {
+	case http.StatusUnauthorized:
+		return core.ErrUnauthorized, "the API server does not know the credentials: check the kubeconfig or the ServiceAccount of the worker"
+	case http.StatusForbidden:
+		return core.ErrUnauthorized, forbidden(s, c)
+	case http.StatusNotFound:
+		return core.ErrNotFound, missing(s, c)
+	case http.StatusConflict:
+		return conflict(s)
+	case http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestEntityTooLarge:
+		return core.ErrRefused, "the API server, or an admission webhook, does not take it"
+	case http.StatusTooManyRequests:
+		return core.ErrBusy, "the API server has too much to do; it was not taken"
+	case http.StatusGone:
+		return core.ErrBusy, "the list took too long and has to be read anew"
+	}
+	if hook := webhook.FindString(s.Message); hook != "" {
+		return core.ErrBusy, "nothing was written: see whether the pods behind the webhook run (mostly those of the Flink operator)"
+	}
+	return core.ErrUnreachable, noAnswer(c)
+}
+
+// webhook is how the API server says that it could not ask one.
+var webhook = regexp.MustCompile(`failed calling webhook "[^"]*"`)
+
+func noAnswer(c call) string {
+	if c.writes() {
+		return "it may or may not have been written"
+	}
+	return ""
+}
+
+// forbidden tells a missing right from a rule that forbids this very change.
+func forbidden(s metav1.Status, c call) string {
+	if strings.Contains(s.Message, "denied request") || strings.Contains(s.Message, "denied the request") {
+		return "an admission policy or webhook of the cluster forbids this change"
+	}
+	group := c.resource.Group
+	if group == "" {
+		group = `""`
+	}
+	return fmt.Sprintf("give the worker's ServiceAccount a Role in namespace %s with verb %s on %s of API group %s", orAll(c.namespace), c.verb, c.resource.Resource, group)
+}
+
+func orAll(namespace string) string {
+	if namespace == "" {
+		return "(all of them: a ClusterRole)"
+	}
+	return namespace
+}
+
+func missing(s metav1.Status, c call) string {
+	if s.Details == nil || s.Details.Name == "" {
+		return fmt.Sprintf("the API server has no %s of %s: the operator's CRDs are not installed, or of another version", c.resource.Resource, c.resource.GroupVersion())
+	}
+	return ""
+}
+
+// conflict tells somebody else's field from a change since the object was read.
+func conflict(s metav1.Status) (meaning error, hint string) {
+	var owners []string
+	if s.Details != nil {
+		for _, cause := range s.Details.Causes {
+			if cause.Type == metav1.CauseTypeFieldManagerConflict {
+				owners = append(owners, manager(cause))
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return core.ErrBusy, "the object was changed since it was read; it has to be read again"
+	}
+	return core.ErrForeign, strings.Join(owners, "; ") + ": take the field out of what that manager applies, or let it alone have it"
+}
+
+// manager is who owns a field, and which.
+func manager(cause metav1.StatusCause) string {
+	name := strings.TrimPrefix(cause.Message, "conflict with ")
+	return fmt.Sprintf("%s is owned by %s", strings.TrimPrefix(cause.Field, "."), name)
+}
+
+// cut shortens the API server's words, on one line.
+func cut(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if len(s) <= maxErrorText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxErrorText-len("…")], "") + "…"
+}
