@@ -18,7 +18,9 @@ type Job struct {
 	Evidence evaluate.Result
 	Policy   policy.Policy
 	Facts    Facts
-	Now      time.Time
+	// Means is how the job's size is changed, nil where Flink alone does it.
+	Means *core.Means
+	Now   time.Time
 }
 
 // held is true for a vertex that must be left as it is.

@@ -226,6 +226,42 @@ func whole(t *rapid.T, j Job, before, after []core.VertexDecision) {
 	}
 }
 
+// TestOneSizeForAll: where all vertices have one size, none is smaller than it
+// needs, and the size is one that somebody asked for.
+func TestOneSizeForAll(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		j := drawJob(t)
+		j.Means = &core.Means{Uniform: true, Step: rapid.IntRange(0, 5).Draw(t, "step")}
+		before := j.sized(nil)
+		after := clone(before)
+		Uniform(after, j)
+		voices := slices.DeleteFunc(clone(before), func(d core.VertexDecision) bool { return d.Why == core.ReasonExcluded })
+		if len(voices) == 0 {
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Fatalf("nobody asked for it:\n%s", diff)
+			}
+			return
+		}
+		size, now := 0, 0
+		for _, d := range after {
+			size, now = max(size, d.To), max(now, d.From)
+		}
+		for i, d := range after {
+			v, _ := j.Topology.Find(d.ID)
+			if want := min(size, v.MaxParallelism); v.MaxParallelism > 0 && d.To != want {
+				t.Fatalf("%s: %d, want %d of %d", d.ID, d.To, want, size)
+			}
+			if b := before[i]; b.Why != core.ReasonExcluded && !b.Outside && d.To < min(b.From, v.MaxParallelism) {
+				t.Fatalf("%s is within its bounds and gets smaller: %d -> %d (I1)", d.ID, d.From, d.To)
+			}
+			if d.To > now && !slices.ContainsFunc(voices, func(b core.VertexDecision) bool { return b.Outside && b.To > now }) {
+				t.Fatalf("%s: %d -> %d, and nobody needs more", d.ID, d.From, d.To)
+			}
+		}
+	})
+}
+
 func TestExecutorsStayWithinLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

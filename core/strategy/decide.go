@@ -130,9 +130,12 @@ func (c *cycle) run(problems []core.Problem) {
 	if c.d.Restart != "" {
 		c.d.RestartTime = c.p.RestartTime
 	}
-	if c.ctx.Override.Active(c.ctx.Now) {
+	switch {
+	case c.ctx.Override.Active(c.ctx.Now):
 		c.override()
-	} else {
+	case c.follows():
+		c.follow()
+	default:
 		c.strategy()
 		c.tellUnwell()
 	}
@@ -241,7 +244,7 @@ func (c *cycle) evaluate() evaluate.Result {
 
 // job is what is known of the job as a whole.
 func (c *cycle) job(result evaluate.Result) scale.Job {
-	return scale.Job{Topology: c.ctx.Topology, Evidence: result, Policy: c.p, Facts: scale.FactsOf(c.ctx.Config), Now: c.ctx.Now}
+	return scale.Job{Topology: c.ctx.Topology, Evidence: result, Policy: c.p, Facts: scale.FactsOf(c.ctx.Config), Means: c.ctx.Means, Now: c.ctx.Now}
 }
 
 // strategy lets the policy's rule decide, if there is enough to decide on.
@@ -273,6 +276,7 @@ func (c *cycle) strategy() {
 	c.book.Late(result.Backlog && growing(c.window.Samples))
 	job := c.job(result)
 	c.d.Vertices = propose(job, c.book, c.aligner)
+	scale.Uniform(c.d.Vertices, job)
 	c.sumUp()
 	if c.d.Verdict == core.Change {
 		c.finish(job)

@@ -20,6 +20,7 @@ func (c *cycle) finish(job scale.Job) {
 	c.d.Vertices = decided
 	c.keepJoined(job)
 	scale.WholeTaskManagers(c.d.Vertices, job)
+	scale.Uniform(c.d.Vertices, job)
 	c.sumUp()
 	if c.d.Verdict != core.Change {
 		return

@@ -1,6 +1,12 @@
 package strategy
 
-import "flinkscaler/core"
+import (
+	"fmt"
+
+	"flinkscaler/core"
+	"flinkscaler/core/evaluate"
+	"flinkscaler/core/scale"
+)
 
 // rival holds while somebody else changes the job's size: nothing of ours is
 // written then, not even an order (I8). A dry run may look on.
@@ -34,5 +40,25 @@ func (c *cycle) keepBack(r core.Reason, why string) {
 func (c *cycle) beware() {
 	if b := c.ctx.Window[len(c.ctx.Window)-1].Beware; b != "" {
 		c.d.Note += "; beware of " + b
+	}
+}
+
+// follows is true where something else decides on the TaskManagers.
+func (c *cycle) follows() bool { return c.ctx.Means != nil && c.ctx.Means.Follows }
+
+// follow keeps the job in step with the slots that there are. They are what
+// somebody else decided on, so no load is looked at. A job that runs at less than
+// is wanted of it needs no other wish: it takes slots as they come.
+func (c *cycle) follow() {
+	c.d.Vertices = c.unseen(core.ReasonWithinTarget)
+	slots, ok := c.newest().Global.SlotsTotal.Value()
+	if !ok || slots < 1 {
+		c.hold(core.ReasonMetricsMissing, "follow mode: the slots of the cluster are not known")
+		return
+	}
+	scale.Follow(c.d.Vertices, c.job(evaluate.Result{}), int(slots))
+	c.sumUp()
+	if c.d.Verdict == core.Hold {
+		c.hold(core.ReasonWithinTarget, fmt.Sprintf("follow mode: the job takes the %d slots that are there; something else decides on their number", int(slots)))
 	}
 }

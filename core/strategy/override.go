@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
 
 	"flinkscaler/core"
 	"flinkscaler/core/evaluate"
@@ -46,12 +47,12 @@ func (c *cycle) override() {
 	if len(c.d.Vertices) == 0 {
 		c.d.Vertices = c.unseen(core.ReasonOverride)
 	}
-	changed := 0
 	for i := range c.d.Vertices {
-		if p, ok := core.FindSize(sizes, c.d.Vertices[i].ID); ok && c.order(&c.d.Vertices[i], p) {
-			changed++
+		if p, ok := core.FindSize(sizes, c.d.Vertices[i].ID); ok {
+			c.order(&c.d.Vertices[i], p)
 		}
 	}
+	scale.Uniform(c.d.Vertices, c.job(evaluate.Result{}))
 	by := ""
 	if o.By != "" {
 		by = " of " + o.By
@@ -59,7 +60,7 @@ func (c *cycle) override() {
 	if o.Reason != "" {
 		by += fmt.Sprintf(" (%s)", o.Reason)
 	}
-	if changed == 0 {
+	if !slices.ContainsFunc(c.d.Vertices, func(d core.VertexDecision) bool { return d.To != d.From }) {
 		c.hold(core.ReasonOverride, fmt.Sprintf("the override%s is in force, and everything runs as it says", by))
 		return
 	}
@@ -67,20 +68,18 @@ func (c *cycle) override() {
 	c.d.Note = fmt.Sprintf("override%s: %s", by, c.changes())
 }
 
-// order sets one vertex to the size that was ordered, and says whether that
-// changes it.
-func (c *cycle) order(d *core.VertexDecision, p int) bool {
+// order sets one vertex to the size that was ordered.
+func (c *cycle) order(d *core.VertexDecision, p int) {
 	v, _ := c.ctx.Topology.Find(d.ID)
 	v = scale.Known(v, c.p)
 	d.Why, d.Steps = core.ReasonOverride, nil
 	if v.Finished {
 		d.Why, d.Note = core.ReasonExcluded, "finished"
-		return false
+		return
 	}
 	d.Wanted, d.To = p, p
 	if n := v.Partitions; v.IsSource() && n > 0 && p > n {
 		d.To = n
 		d.Steps = []core.Step{{By: string(core.ReasonOverride), To: p}, {By: scale.ByPartitions, To: n, Note: fmt.Sprintf("capped by %d partitions", n)}}
 	}
-	return d.To != d.From
 }

@@ -106,12 +106,33 @@ func (s *scene) setting(text string) {
 		s.start = at.UTC()
 	case k == "requirements" && v == "shown":
 		s.asks = map[string]int{}
+	case k == "means":
+		s.means(words(v))
 	case k == "timeline" && v == "changes":
 		s.changesOnly = true
 	case k == "events" && (v == "told" || v == "counted"):
 		s.events = events{told: v == "told", counts: map[string]int{}}
 	default:
 		s.t.Fatalf("unknown line %q in section run", text)
+	}
+}
+
+// means says how the job's size is changed.
+func (s *scene) means(words []string) {
+	s.ctx.Means = &core.Means{Method: "a way of the platform"}
+	for _, w := range words {
+		switch k, v, _ := strings.Cut(w, "="); k {
+		case "uniform":
+			s.ctx.Means.Uniform = true
+		case "step":
+			s.ctx.Means.Step = int(s.number(v))
+		case "follows":
+			s.ctx.Means.Follows = true
+		case "refused":
+			s.ctx.Means.Refused = v
+		default:
+			s.t.Fatalf("unknown means %q", w)
+		}
 	}
 }
 
@@ -239,7 +260,7 @@ func (s *scene) order(k, v string) {
 		s.foreign(v)
 	case "evaluate-now":
 		s.ctx.AskedAt = s.now
-	case "state", "frozen", "silent", "fault": // hold for this line alone
+	case "state", "frozen", "silent", "fault", "rival", "beware": // hold for this line alone
 	case "gc", "heap", "heap-used", "managed", "metaspace", "slots", "free", "state-size":
 		s.global[k] = v
 	default:
@@ -343,6 +364,7 @@ func (s *scene) observe(job map[string]string, part float64) core.Sample {
 		}
 		sample.Global.StateSize = core.Read(float64(bytes))
 	}
+	sample.Rival, sample.Beware = job["rival"], job["beware"]
 	s.showAsked(&sample)
 	if len(topology.Vertices) > 0 {
 		s.ctx.Topology = topology

@@ -56,7 +56,7 @@ func (c *cycle) foreign() bool {
 // can. An operator's order passes, and so does the way back from a change.
 func (c *cycle) degraded() bool {
 	l, ok := c.look()
-	if !ok || c.given() || c.d.Reason == core.ReasonOverride || c.d.Reason == core.ReasonUndo {
+	if !ok || c.follows() || c.given() || c.d.Reason == core.ReasonOverride || c.d.Reason == core.ReasonUndo {
 		return false
 	}
 	note := c.book.Degraded(l, c.name)
