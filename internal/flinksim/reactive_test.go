@@ -122,6 +122,9 @@ func TestSavepointMovesToAnotherCluster(t *testing.T) {
 	if want := 500 * 9.9; after.Lag < want-1 || after.Lag > want+1 {
 		t.Errorf("lag %g, want %g", after.Lag, want)
 	}
+	if err := b.Keep(other, t.TempDir()+"/kept"); err != nil {
+		t.Errorf("keep: %v", err)
+	}
 	if _, err := b.SubmitFrom(JobSpec{}, "/nowhere"); err == nil {
 		t.Error("a savepoint that is not there was restored")
 	}

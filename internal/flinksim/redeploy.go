@@ -130,28 +130,55 @@ func (j *job) savepoint(p *checkpoint, attempt int, target, trigger string) stri
 	}
 	name := "savepoint-" + j.spec.ID[:6] + "-" + hexID("savepoint", trigger)[:12]
 	p.path = "file:" + filepath.Join(dir, name)
-	s := saved{
-		Job: j.spec.ID, ID: p.id, Offsets: map[string]float64{}, Arrived: map[string]float64{},
-		At: p.end, Load: j.load.String(), LoadSince: j.loadSince,
-	}
 	for i := range j.vertices {
 		v := &j.vertices[i]
 		v.saved = v.offset
-		s.Offsets[v.spec.ID], s.Arrived[v.spec.ID] = v.offset, v.arrived
 	}
+	if j.write(filepath.Join(dir, name), j.lastSaved(p.id, p.end)) != nil {
+		return "Failed to create savepoint directory at file:" + dir
+	}
+	return ""
+}
+
+// lastSaved is what the job would begin with again, and what had arrived.
+func (j *job) lastSaved(id int64, now time.Time) saved {
+	s := saved{
+		Job: j.spec.ID, ID: id, Offsets: map[string]float64{}, Arrived: map[string]float64{},
+		At: now, Load: j.load.String(), LoadSince: j.loadSince,
+	}
+	for i := range j.vertices {
+		v := &j.vertices[i]
+		s.Offsets[v.spec.ID], s.Arrived[v.spec.ID] = v.saved, v.arrived
+	}
+	return s
+}
+
+// write makes a folder with metadata, as Flink does.
+func (j *job) write(folder string, s saved) error {
 	body, err := json.Marshal(s)
 	if err != nil {
-		return err.Error()
+		return fmt.Errorf("flinksim: state of job %s: %w", j.spec.ID, err)
 	}
 	version := byte(6)
 	if !j.c.opt.is23() {
 		version = 4
 	}
-	if os.MkdirAll(filepath.Join(dir, name), 0o750) != nil ||
-		os.WriteFile(filepath.Join(dir, name, "_metadata"), append([]byte{0x49, 0x60, 0x67, 0x2d, 0, 0, 0, version}, body...), 0o600) != nil {
-		return "Failed to create savepoint directory at file:" + dir
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return fmt.Errorf("flinksim: state of job %s: %w", j.spec.ID, err)
 	}
-	return ""
+	head := []byte{0x49, 0x60, 0x67, 0x2d, 0, 0, 0, version}
+	if err := os.WriteFile(filepath.Join(folder, "_metadata"), append(head, body...), 0o600); err != nil {
+		return fmt.Errorf("flinksim: state of job %s: %w", j.spec.ID, err)
+	}
+	return nil
+}
+
+// Keep writes what a job's last checkpoint holds into a folder, for SubmitFrom:
+// with HA it outlives the JobManager.
+func (c *Cluster) Keep(name, folder string) error {
+	return c.control(name, func(j *job, now time.Time) error {
+		return j.write(folder, j.lastSaved(j.checkpoints.count.id, now))
+	})
 }
 
 func localPath(place string) (string, error) {
