@@ -155,6 +155,15 @@ func rules() []rule {
 			breach: source{path: "starter/x.go", imports: []string{module + "/adapters/flink"}},
 		},
 		{
+			name: "what is played is not shipped", applies: func(s source) bool {
+				return !s.test && (inside(s.dir(), "worker") || inside(s.dir(), "starter") || inside(s.dir(), "adapters") || inside(s.dir(), "activities") || inside(s.dir(), "workflows"))
+			}, why: "simulations are for tests, the demo and the benchmarks",
+			allows: func(_ source, p string) bool {
+				return !inside(p, module+"/internal/flinksim") && !inside(p, module+"/internal/kubesim")
+			},
+			breach: source{path: "worker/x.go", imports: []string{module + "/internal/kubesim"}},
+		},
+		{
 			name: "only the worker knows adapters", applies: func(s source) bool {
 				return !s.test && !inside(s.dir(), "worker") && !inside(s.dir(), "internal/config") && !inside(s.dir(), "adapters")
 			}, why: "adapters are configured in internal/config and wired in worker",

@@ -68,9 +68,12 @@ func StartKubelet(ctx context.Context, config *rest.Config, o KubeletOptions) (*
 	ctx, stop := context.WithCancel(ctx)
 	k := &Kubelet{opt: o, api: a, stop: stop, dir: dir, running: map[name]*process{}}
 	k.loop = &loop{api: a, namespaces: o.Namespaces, step: k.step, log: o.Log}
-	sources := []source{{deployments, flinkPods, clusterKeys}, {statefulSets, flinkPods, clusterKeys}}
+	sources := []source{
+		{resource: deployments, selector: flinkPods, keys: clusterKeys},
+		{resource: statefulSets, selector: flinkPods, keys: clusterKeys},
+	}
 	if o.Controllers {
-		sources = append(sources, source{pods, flinkPods, clusterKeys})
+		sources = append(sources, source{resource: pods, selector: flinkPods, keys: clusterKeys})
 	}
 	if err := k.loop.start(ctx, sources...); err != nil {
 		k.Stop()

@@ -38,6 +38,15 @@ type source struct {
 	resource resource
 	selector string
 	keys     func(o *object) []name
+	// onSpec leaves out changes of the status: those are one's own.
+	onSpec bool
+}
+
+// matters is false for a change that nobody waits for.
+func (s source) matters(before, after any) bool {
+	a, isA := before.(*object)
+	b, isB := after.(*object)
+	return !s.onSpec || !isA || !isB || a.GetGeneration() != b.GetGeneration() || (a.GetDeletionTimestamp() == nil) != (b.GetDeletionTimestamp() == nil)
 }
 
 func itself(o *object) []name { return []name{nameOf(o)} }
@@ -99,7 +108,11 @@ func (l *loop) informer(s source, namespace string) cache.SharedIndexInformer {
 		}
 	}
 	// The only error is that of an informer that has ended.
-	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, x any) { add(x) }, DeleteFunc: add})
+	_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: add, UpdateFunc: func(before, after any) {
+		if s.matters(before, after) {
+			add(after)
+		}
+	}})
 	return i
 }
 

@@ -90,9 +90,11 @@ func StartOperator(ctx context.Context, config *rest.Config, opt Options) (*Oper
 	}
 	o.loop = &loop{api: a, namespaces: opt.Namespaces, step: o.stepDeployment, log: opt.Log}
 	o.jobs = &loop{api: a, namespaces: opt.Namespaces, step: o.stepSessionJob, log: opt.Log}
-	err = o.loop.start(ctx, source{flinkDeployments, "", itself}, source{deployments, "component=jobmanager", appOf})
+	err = o.loop.start(ctx,
+		source{resource: flinkDeployments, keys: itself, onSpec: true},
+		source{resource: deployments, selector: "component=jobmanager", keys: appOf})
 	if err == nil {
-		err = o.jobs.start(ctx, source{flinkSessionJobs, "", itself})
+		err = o.jobs.start(ctx, source{resource: flinkSessionJobs, keys: itself, onSpec: true})
 	}
 	if err != nil {
 		o.Stop()
@@ -135,7 +137,7 @@ func (o *Operator) work(ctx context.Context, r resource, key name, do func(conte
 		return 0, o.cleanup(ctx, s)
 	}
 	if adopted, err := o.adopt(ctx, s); adopted || err != nil {
-		return 0, err // the write comes back as an event
+		return time.Millisecond, err
 	}
 	if err := do(ctx, s); err != nil {
 		return 0, err
