@@ -21,10 +21,8 @@ type resource = schema.GroupVersionResource
 var (
 	flinkDeployments = resource{Group: "flink.apache.org", Version: "v1beta1", Resource: "flinkdeployments"}
 	flinkSessionJobs = resource{Group: "flink.apache.org", Version: "v1beta1", Resource: "flinksessionjobs"}
-	flinkClusters    = resource{Group: "flinkoperator.k8s.io", Version: "v1beta1", Resource: "flinkclusters"}
 	deployments      = resource{Group: "apps", Version: "v1", Resource: "deployments"}
 	statefulSets     = resource{Group: "apps", Version: "v1", Resource: "statefulsets"}
-	revisions        = resource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
 	services         = resource{Version: "v1", Resource: "services"}
 	configMaps       = resource{Version: "v1", Resource: "configmaps"}
 	pods             = resource{Version: "v1", Resource: "pods"}
