@@ -25,7 +25,6 @@ var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
 	_ activities.Platform      = (*k8s.Cluster)(nil)
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
-	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
@@ -99,7 +98,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 			known.Redeployer, known.Savepoints = opened.flink, file.Savepoints{}
 		}
 		if k := opened.kubernetes; k != nil {
-			known.Carrier, known.Rivals = k, k
+			known.Carrier = k
 		}
 		clusters[c.Name] = known
 	}

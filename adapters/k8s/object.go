@@ -22,6 +22,15 @@ func (o *object) text(path ...string) string {
 	return scalar(o.field(path...))
 }
 
+// number reads a whole number at a path, 0 for none.
+func (o *object) number(path ...string) int {
+	n, err := strconv.Atoi(o.text(path...))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 func scalar(v any) string {
 	switch x := v.(type) {
 	case nil:
