@@ -21,6 +21,9 @@ type resource = schema.GroupVersionResource
 var (
 	flinkDeployments = resource{Group: "flink.apache.org", Version: "v1beta1", Resource: "flinkdeployments"}
 	flinkSessionJobs = resource{Group: "flink.apache.org", Version: "v1beta1", Resource: "flinksessionjobs"}
+	flinkClusters    = resource{Group: "flinkoperator.k8s.io", Version: "v1beta1", Resource: "flinkclusters"}
+	revisions        = resource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
+	batchJobs        = resource{Group: "batch", Version: "v1", Resource: "jobs"}
 	deployments      = resource{Group: "apps", Version: "v1", Resource: "deployments"}
 	statefulSets     = resource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 	services         = resource{Version: "v1", Resource: "services"}

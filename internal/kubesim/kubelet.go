@@ -71,6 +71,7 @@ func StartKubelet(ctx context.Context, config *rest.Config, o KubeletOptions) (*
 	sources := []source{
 		{resource: deployments, selector: flinkPods, keys: clusterKeys},
 		{resource: statefulSets, selector: flinkPods, keys: clusterKeys},
+		{resource: batchJobs, selector: flinkPods, keys: clusterKeys},
 	}
 	if o.Controllers {
 		sources = append(sources, source{resource: pods, selector: flinkPods, keys: clusterKeys})

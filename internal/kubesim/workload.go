@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// workload is a Deployment or StatefulSet of Flink pods.
+// workload is a Deployment, StatefulSet or Job of Flink pods.
 type workload struct {
 	resource resource
 	o        *object
@@ -64,7 +65,7 @@ const flinkPods = "component in (jobmanager,taskmanager)"
 // workloads of a cluster.
 func (k *Kubelet) workloads(ctx context.Context, key name) ([]workload, error) {
 	var out []workload
-	for _, r := range []resource{deployments, statefulSets} {
+	for _, r := range []resource{deployments, statefulSets, batchJobs} {
 		all, err := k.api.list(ctx, r, key.Namespace, key.Name+","+flinkPods)
 		if err != nil {
 			return nil, err
@@ -118,6 +119,14 @@ func runsApplication(w workload) bool {
 // settle writes the status of a workload of which so many pods are ready, as
 // its controller would.
 func (k *Kubelet) settle(ctx context.Context, w workload, ready int) error {
+	if w.resource == batchJobs {
+		if nestedInt(w.o, "status", "ready") == ready {
+			return nil
+		}
+		return k.api.patch(ctx, w.resource, nameOf(w.o), map[string]any{"status": map[string]any{
+			"active": 1, "ready": ready, "startTime": metav1.Now().UTC().Format(time.RFC3339),
+		}}, "status")
+	}
 	n := int64(w.replicas())
 	status := map[string]any{
 		"observedGeneration": w.o.GetGeneration(), "replicas": n, "updatedReplicas": n,
@@ -128,7 +137,7 @@ func (k *Kubelet) settle(ctx context.Context, w workload, ready int) error {
 		if ready > 0 {
 			up = "True"
 		}
-		now := metav1.Now().UTC().Format("2006-01-02T15:04:05Z")
+		now := metav1.Now().UTC().Format(time.RFC3339)
 		status["conditions"] = []any{map[string]any{
 			"type": "Available", "status": up, "reason": "MinimumReplicasAvailable",
 			"lastTransitionTime": now, "lastUpdateTime": now,
