@@ -52,6 +52,7 @@ func (a *Activities) Look(ctx context.Context, in ObserveInput) core.Observation
 			sample.Asked, sample.Wanted = true, held.Against(m.Status.Topology.Sizes())
 		}
 	}
+	sample.Mark = job.Mark
 	sample.Rival, sample.Beware = a.s.Clusters[in.Key.Cluster].rivals(ctx, job)
 	if in.StateSize {
 		if health, err := platform.Inspect(ctx, job); err == nil {

@@ -40,6 +40,9 @@ type JobRef struct {
 	FlinkVersion string `json:"version,omitempty"`
 	// Extras are the platform's own facts; no strategy reads them.
 	Extras map[string]string `json:"extras,omitempty"`
+	// Mark says whether the job's object bears a mark of ours, empty where a platform
+	// leaves none.
+	Mark MarkState `json:"mark,omitempty"`
 	// Means is how its size is changed, nil where Flink alone does it.
 	Means *Means `json:"means,omitempty"`
 }

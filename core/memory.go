@@ -29,6 +29,9 @@ type Memory struct {
 	// Foreign is what somebody else wrote over it, nil for nothing.
 	Ours    *Ours    `json:"ours,omitempty"`
 	Foreign *Foreign `json:"foreign,omitempty"`
+	// Reverts are when somebody took back what we wrote, oldest first; after too many
+	// nothing is written until an operator asks for it.
+	Reverts []time.Time `json:"reverts,omitempty"`
 	// Started is since when the JobManager knows the job, zero where that is not
 	// known.
 	Started time.Time `json:"started,omitzero"`
@@ -162,6 +165,8 @@ type Ours struct {
 	// Anew is true when another JobManager took the job over since: one without HA
 	// knows nothing of our write.
 	Anew bool `json:"anew,omitempty"`
+	// Marked is true once the job's object was seen to bear our mark.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // Foreign is what somebody else wants of Flink.

@@ -48,6 +48,16 @@ type GlobalSample struct {
 	StateSize Reading `json:"state,omitzero"`
 }
 
+// MarkState says whether an object bears a mark of ours.
+type MarkState string
+
+// The states. An object without a mark was never written by us, or somebody
+// replaced it since.
+const (
+	Marked   MarkState = "ours"
+	Unmarked MarkState = "none"
+)
+
 // Sample is what one look at a job found out. A sample with a Fault is not
 // evidence: it says why, and no number of it counts.
 type Sample struct {
@@ -72,6 +82,9 @@ type Sample struct {
 	// id: nearly always none.
 	Asked  bool         `json:"asked,omitempty"`
 	Wanted Requirements `json:"wanted,omitempty"`
+	// Mark says whether the job's object bears a mark of ours, empty where a platform
+	// leaves none.
+	Mark MarkState `json:"mark,omitempty"`
 	// Rival says who else changes the job's size, so that we do not; empty for
 	// nobody. The numbers count all the same.
 	Rival string `json:"rival,omitempty"`

@@ -25,6 +25,7 @@ var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
 	_ activities.Platform      = (*k8s.Cluster)(nil)
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
+	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
@@ -98,7 +99,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 			known.Redeployer, known.Savepoints = opened.flink, file.Savepoints{}
 		}
 		if k := opened.kubernetes; k != nil {
-			known.Carrier = k
+			known.Carrier, known.Rivals = k, k
 		}
 		clusters[c.Name] = known
 	}

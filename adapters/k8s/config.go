@@ -3,6 +3,7 @@ package k8s
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -49,6 +50,10 @@ type Config struct {
 	Timeout time.Duration
 	// Access is AccessService or AccessProxy, empty for the first.
 	Access string
+	// URL is a pattern for the addresses of Flink REST APIs in place of Access, such
+	// as "https://flink.example.com/{namespace}/{service}" for those behind an Ingress.
+	// {namespace}, {service}, {port} and {scheme} are replaced.
+	URL string
 	// Flink is how the Flink REST APIs are reached. Its URLs come from the objects
 	// and must be empty.
 	Flink flink.Config
@@ -85,6 +90,17 @@ func (c Config) Validate() error {
 	case "", AccessService, AccessProxy:
 	default:
 		add("access: must be %s or %s, got %q", AccessService, AccessProxy, c.Access)
+	}
+	if c.URL != "" {
+		if c.Access != "" {
+			add("url: cannot be given beside access")
+		}
+		example := endpoint{namespace: "shop", service: "orders-rest", port: DefaultRESTPort, scheme: "http"}.in(c.URL)
+		if strings.ContainsAny(example, "{}") {
+			add("url: knows {namespace}, {service}, {port} and {scheme}, and no other part in braces")
+		} else if err := (flink.Config{URLs: []string{example}}).Validate(); err != nil {
+			add("url: %s", strings.TrimPrefix(err.Error(), "urls[0]: "))
+		}
 	}
 	if len(c.Flink.URLs) > 0 {
 		add("flink.url: must be left out: the addresses come from the objects")

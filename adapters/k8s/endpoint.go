@@ -20,11 +20,19 @@ type endpoint struct {
 	scheme             string
 }
 
+// in puts the endpoint into a pattern.
+func (e endpoint) in(pattern string) string {
+	return strings.NewReplacer("{namespace}", e.namespace, "{service}", e.service, "{port}", strconv.Itoa(e.port), "{scheme}", e.scheme).Replace(pattern)
+}
+
 // address gives the URL of an endpoint, and the transport where it is not
 // Flink's own.
 func (c *Cluster) address(e endpoint) (string, http.RoundTripper, error) {
 	if c.cfg.Address != nil {
 		return e.scheme + "://" + c.cfg.Address(e.namespace, e.service, e.port), nil, nil
+	}
+	if c.cfg.URL != "" {
+		return e.in(c.cfg.URL), nil, nil
 	}
 	if c.cfg.Access != AccessProxy {
 		host := net.JoinHostPort(e.service+"."+e.namespace, strconv.Itoa(e.port))

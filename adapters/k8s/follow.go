@@ -8,10 +8,6 @@ import (
 	"flinkscaler/core"
 )
 
-// follows is true where something else, such as a HorizontalPodAutoscaler, decides
-// on the TaskManagers.
-func (v *view) follows() bool { return v.target.Mode == core.ModeFollow }
-
 // keepsStep keeps an adaptive job in step with TaskManagers on which something else
 // decides: by Flink's own resource requirements alone, never above the slots that
 // are there.

@@ -22,6 +22,7 @@ func Learn(m core.Memory, o *core.Outcome, now time.Time, p policy.Policy) core.
 	}
 	out := Try(Claim(Spend(Settle(m, o), *o), *o), *o)
 	out.Bad = MarkBad(out.Bad, *o, now)
+	out = Displaced(out, *o)
 	if p.Quirks.Has(policy.QuirkEffect) {
 		out.Changes = m.Changes
 	}

@@ -10,6 +10,14 @@ import (
 // Compare holds what one look shows against what our last write left.
 func (b *Book) Compare(l Look) { b.memory = Compare(b.memory, l) }
 
+// Wiped takes in whether the job's object still bears our mark.
+func (b *Book) Wiped(mark core.MarkState, asked time.Time) {
+	b.memory = Wiped(b.memory, mark, asked, b.now)
+}
+
+// Reverts says that our changes are taken back again and again.
+func (b *Book) Reverts() string { return RevertsNote(b.memory) }
+
 // Foreign says what somebody else wants of Flink, empty for nothing.
 func (b *Book) Foreign(title func(string) string) string {
 	return ForeignNote(b.memory, b.p.ForeignAcceptAfter, title)

@@ -236,6 +236,7 @@ func (s *scene) order(k, v string) {
 		s.restart(s.now)
 	case "jobid":
 		s.ctx.JobID = v
+		clear(s.asks) // of what was asked of the old one, Flink knows nothing
 		s.restart(s.now)
 	case "pause":
 		s.ctx.Pause = &core.Pause{By: v, Since: s.now}
@@ -260,7 +261,7 @@ func (s *scene) order(k, v string) {
 		s.foreign(v)
 	case "evaluate-now":
 		s.ctx.AskedAt = s.now
-	case "state", "frozen", "silent", "fault", "rival", "beware": // hold for this line alone
+	case "state", "frozen", "silent", "fault", "rival", "beware", "mark": // hold for this line alone
 	case "gc", "heap", "heap-used", "managed", "metaspace", "slots", "free", "state-size":
 		s.global[k] = v
 	default:
@@ -364,7 +365,7 @@ func (s *scene) observe(job map[string]string, part float64) core.Sample {
 		}
 		sample.Global.StateSize = core.Read(float64(bytes))
 	}
-	sample.Rival, sample.Beware = job["rival"], job["beware"]
+	sample.Rival, sample.Beware, sample.Mark = job["rival"], job["beware"], core.MarkState(job["mark"])
 	s.showAsked(&sample)
 	if len(topology.Vertices) > 0 {
 		s.ctx.Topology = topology

@@ -24,6 +24,9 @@ func (c *cycle) look() (stabilize.Look, bool) {
 
 // asked takes in what is wanted of Flink, and how many slots are free.
 func (c *cycle) asked() {
+	if !c.ctx.RescaleOpen {
+		c.book.Wiped(c.newest().Mark, c.ctx.AskedAt)
+	}
 	if l, ok := c.look(); ok && !c.ctx.RescaleOpen {
 		c.book.Compare(l)
 	}
@@ -44,6 +47,9 @@ func (c *cycle) given() bool {
 // wanted: an order that was given before them, too (I8).
 func (c *cycle) foreign() bool {
 	note := c.book.Foreign(c.name)
+	if note == "" {
+		note = c.book.Reverts()
+	}
 	if note == "" || c.given() {
 		return false
 	}

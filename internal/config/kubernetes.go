@@ -15,7 +15,7 @@ var namespaceForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) /
 // kubernetes decodes how a Kubernetes cluster is reached. An empty section is the
 // cluster that the worker runs in.
 func (d *decoder) kubernetes(path string, raw any) *k8s.Config {
-	s := d.section(path, raw, "kubeconfig", "context", "namespaces", "qps", "burst", "timeout", "access", "nodes", "sessionTaskManagers", "flink")
+	s := d.section(path, raw, "kubeconfig", "context", "namespaces", "qps", "burst", "timeout", "access", "url", "nodes", "sessionTaskManagers", "flink")
 	c := &k8s.Config{}
 	if !s.valid {
 		return c
@@ -40,6 +40,7 @@ func (d *decoder) kubernetes(path string, raw any) *k8s.Config {
 	s.integer("burst", &c.Burst, 1)
 	s.duration("timeout", &c.Timeout, 1)
 	s.oneOf("access", &c.Access, []string{k8s.AccessService, k8s.AccessProxy})
+	s.text("url", &c.URL)
 	s.boolean("nodes", &c.Nodes)
 	s.boolean("sessionTaskManagers", &c.SessionTaskManagers)
 	d.kubernetesFlink(path, s.values["flink"], c)
