@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"time"
+
+	"flinkscaler/core"
 )
 
 // What Flink uses where its configuration says nothing.
@@ -104,11 +106,21 @@ func settingsOf(config map[string]string) settings {
 // jobConfig gives the job's configuration as Flink shows it, at most a minute
 // old, or the last one known where it cannot be read; nil when there was none.
 func (c *Cluster) jobConfig(ctx context.Context, job string) map[string]string {
-	r := request{op: "read job configuration", subject: job, path: jobPath(job, "/jobmanager/config")}
-	config, _ := c.configOf(job).getOrLast(ctx, rarely, func(ctx context.Context) (map[string]string, error) {
-		return fetch(ctx, c, r, decodeConfig)
-	})
+	config, _ := c.configOf(job).getOrLast(ctx, rarely, c.loadJobConfig(job))
 	return maps.Clone(config)
+}
+
+// JobOptions gives the options that a job runs with, as Flink shows them, a few
+// seconds old at most: what was set, no defaults. Those that the cluster was started
+// with are among them.
+func (c *Cluster) JobOptions(ctx context.Context, job core.JobRef) (map[string]string, error) {
+	config, err := c.configOf(job.ID).get(ctx, recently, c.loadJobConfig(job.ID))
+	return maps.Clone(config), err
+}
+
+func (c *Cluster) loadJobConfig(job string) func(context.Context) (map[string]string, error) {
+	r := request{op: "read job configuration", subject: job, path: jobPath(job, "/jobmanager/config")}
+	return func(ctx context.Context) (map[string]string, error) { return fetch(ctx, c, r, decodeConfig) }
 }
 
 func (c *Cluster) configOf(job string) *shared[map[string]string] {

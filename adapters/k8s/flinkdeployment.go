@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -77,54 +76,4 @@ func operatorEndpoint(base *object) (endpoint, error) {
 		e.port = port
 	}
 	return e, nil
-}
-
-// operated is a job of the Apache operator, with what it says about it.
-type operated struct{ *view }
-
-// explain adds how the operator sees the job to a failure to find it. A Flink that
-// does not answer while its JobManager is not up yet has no leader.
-func (o operated) explain(err error) error {
-	state := o.state()
-	switch manager := o.base.text("status", "jobManagerDeploymentStatus"); {
-	case errors.Is(err, core.ErrNotFound):
-	case o.suspended() && (manager == "MISSING" || manager == ""):
-		return &core.OpError{Op: "find job", Subject: o.target.Name, Err: fmt.Errorf("%w: no live job: it is suspended (%s)", core.ErrNotFound, state)}
-	case manager != "" && manager != "READY" && (errors.Is(err, core.ErrUnreachable) || errors.Is(err, core.ErrNotFlink)):
-		return &core.OpError{Op: "find job", Subject: o.target.Name, Err: fmt.Errorf("%w: the JobManager is not ready (%s)", core.ErrNoLeader, state)}
-	}
-	return fmt.Errorf("%w; the operator says: %s", err, state)
-}
-
-func (o operated) suspended() bool {
-	return o.object.text("spec", "job", "state") == "suspended" || o.object.text("status", "lifecycleState") == "SUSPENDED"
-}
-
-// state is how the operator sees the job, for people.
-func (o operated) state() string {
-	var parts []string
-	add := func(what string, value string) {
-		if value != "" {
-			parts = append(parts, what+" "+value)
-		}
-	}
-	add("lifecycle", o.object.text("status", "lifecycleState"))
-	add("job", o.object.text("status", "jobStatus", "state"))
-	add("JobManager", o.base.text("status", "jobManagerDeploymentStatus"))
-	add("error:", cut(o.object.text("status", "error")))
-	if len(parts) == 0 {
-		return "nothing yet: does it run, and watch this namespace?"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// sameJob holds what Flink runs against what the operator thinks that it runs.
-// While a job is replaced they differ for a moment.
-func (o operated) sameJob(job core.JobRef) error {
-	known := o.object.text("status", "jobStatus", "jobId")
-	if known == "" || known == job.ID {
-		return nil
-	}
-	return &core.OpError{Op: "find job", Subject: o.target.Name,
-		Err: fmt.Errorf("%w: Flink runs job %s, the operator knows it as %s (%s)", core.ErrNotReady, job.ID, known, o.state())}
 }

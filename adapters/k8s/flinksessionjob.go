@@ -42,7 +42,7 @@ func (flinkSessionJob) locate(ctx context.Context, v *view) (core.JobRef, error)
 	id := v.object.text("status", "jobStatus", "jobId")
 	if id == "" {
 		return core.JobRef{}, &core.OpError{Op: "find job", Subject: v.target.Name,
-			Err: fmt.Errorf("%w: it was not submitted yet (%s)", core.ErrNotFound, operated{v}.state())}
+			Err: fmt.Errorf("%w: it was not submitted yet (%s)", core.ErrNotFound, operated{v}.says())}
 	}
 	job, err := v.byID(ctx, id)
 	if err != nil {

@@ -18,8 +18,9 @@ type kind interface {
 	// endpoint is where the REST API of the Flink is. core.ErrRefused: neither the
 	// object nor the target tells.
 	endpoint(v *view) (endpoint, error)
-	// options are the Flink options that the objects show, flattened. What the
-	// operator adds is not among them: see view.inForce.
+	// options are the Flink options that the objects show, flattened. What an
+	// operator adds is not among them, and what was changed last may not run yet:
+	// flink.Cluster.JobOptions are what the job runs with.
 	options(v *view) map[string]string
 	// locate finds the job among those of the Flink, with view.only, view.byName or
 	// view.byID. Its errors say how the object is, where that helps.

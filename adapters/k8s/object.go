@@ -45,6 +45,12 @@ func scalar(v any) string {
 	return ""
 }
 
+// config is spec.flinkConfiguration as it is written, nil for none.
+func (o *object) config() map[string]any {
+	m, _ := o.field("spec", "flinkConfiguration").(map[string]any)
+	return m
+}
+
 // options flattens Flink options, which may be nested, dotted, or both: nested
 // keys are joined by dots, lists by semicolons, as the operator does it.
 func (o *object) options(path ...string) map[string]string {

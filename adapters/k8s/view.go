@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"context"
-	"maps"
 
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
@@ -31,15 +30,3 @@ func (v *view) policy() map[string]string { return policy.Own(v.options()) }
 
 // method is the way to change the job's size.
 func (v *view) method(ctx context.Context) (method, error) { return v.kind.method(ctx, v) }
-
-// inForce are the Flink options that the job runs with: as Flink shows them, and
-// beneath them those of the objects, some of which the operator keeps for itself.
-func (v *view) inForce(ctx context.Context) (map[string]string, error) {
-	running, err := v.flink.ClusterOptions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := v.options()
-	maps.Copy(out, running)
-	return out, nil
-}

@@ -9,44 +9,26 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"flinkscaler/internal/toolcache"
 )
 
-// Distribution is an unpacked Flink, as far as it is needed to run its programs.
-type Distribution struct {
+// distribution is what is needed of an unpacked Flink.
+type distribution struct {
 	home      string
-	version   toolcache.Version
 	classpath string
 	// opens are the JVM options in the shipped configuration that open JDK packages to Flink. They differ by version.
 	opens []string
 }
 
-// OpenDistribution reads what is unpacked in a folder.
-func OpenDistribution(home string) (Distribution, error) {
+func openDistribution(home string) (distribution, error) {
 	classpath, err := classpathOf(home)
 	if err != nil {
-		return Distribution{}, err
-	}
-	named, err := versionOf(home)
-	if err != nil {
-		return Distribution{}, err
-	}
-	version, err := toolcache.ParseVersion(named)
-	if err != nil {
-		return Distribution{}, err
+		return distribution{}, err
 	}
 	shipped, err := shippedConfig(home)
 	if err != nil {
-		return Distribution{}, err
+		return distribution{}, err
 	}
-	return Distribution{home: home, version: version, classpath: classpath, opens: javaOptions(shipped)}, nil
-}
-
-// WriteConfig writes a configuration of flat keys into a folder, in the form that this version reads.
-func (d Distribution) WriteConfig(dir string, config map[string]string) error {
-	name, content := renderConfig(d.version, config)
-	return writeFile(filepath.Join(dir, name), content)
+	return distribution{home: home, classpath: classpath, opens: javaOptions(shipped)}, nil
 }
 
 // versionOf reads the version from the name of the flink-dist jar.
