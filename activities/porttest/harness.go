@@ -23,6 +23,12 @@ type Harness struct {
 	Source, Slow string
 	// Checkpointing says that the job takes checkpoints all the time.
 	Checkpointing bool
+	// Elastic says that the cluster starts TaskManagers by itself.
+	Elastic bool
+	// Means says how the platform changes the job's size, as far as the suite must
+	// know it: Uniform, Step, Restarts and Elastic. Locate must say the same. Where
+	// it is Elastic itself no slot need be free.
+	Means core.Means
 	// Timeout bounds each wait for the cluster to get somewhere.
 	Timeout time.Duration
 
@@ -91,6 +97,59 @@ func (h *Harness) gone(t *testing.T) core.JobRef {
 	ref := h.locate(t)
 	ref.ID = "00000000000000000000000000000bad"
 	return ref
+}
+
+// means are those that a job was found with.
+func means(ref core.JobRef) core.Means {
+	if ref.Means == nil {
+		return core.Means{}
+	}
+	return *ref.Means
+}
+
+// larger asks for one subtask more of the slow vertex, or where all vertices have
+// one size for the next one. It gives the size that the slow vertex then has.
+func (h *Harness) larger(t *testing.T, r core.Requirements, topology core.Topology) (core.Requirements, int) {
+	t.Helper()
+	slow := vertex(t, topology, h.Slow)
+	if !h.Means.Uniform {
+		return edited(r, slow.ID, func(b *core.Bounds) { b.Upper = slow.Parallelism + 1 }), slow.Parallelism + 1
+	}
+	size := 0
+	for _, v := range topology.Vertices {
+		size = max(size, v.Parallelism)
+	}
+	size += max(1, h.Means.Step)
+	out := slices.Clone(r)
+	for i := range out {
+		v, _ := topology.Find(out[i].ID)
+		out[i].Upper = min(size, v.MaxParallelism)
+	}
+	return out, min(size, slow.MaxParallelism)
+}
+
+// changed waits until the slow vertex runs at a size. Where a change starts the job
+// anew it has another id then.
+func (h *Harness) changed(t *testing.T, ref core.JobRef, size int) (core.JobRef, core.JobStatus) {
+	t.Helper()
+	var last core.JobStatus
+	h.await(t, "the slow vertex to run at its new size", func() bool {
+		found, err := h.Platform.Locate(t.Context(), h.Target)
+		if err != nil {
+			t.Logf("locate: %v", err)
+			return false
+		}
+		if found.ID != ref.ID && !h.Means.Restarts {
+			t.Fatalf("the job has the new id %s, before the change it had %s", found.ID, ref.ID)
+		}
+		status, err := h.Platform.Status(t.Context(), found)
+		if err != nil || !status.AllTasksRunning() || vertex(t, status.Topology, h.Slow).Parallelism != size {
+			return false
+		}
+		ref, last = found, status
+		return true
+	})
+	return ref, last
 }
 
 // running waits until all tasks run and returns what Flink then shows.

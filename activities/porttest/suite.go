@@ -54,6 +54,9 @@ func locating(t *testing.T, h *Harness) {
 	if ref.ID == "" || ref.Name == "" || ref.FlinkVersion == "" || ref.State.Ended() {
 		t.Errorf("a live job was found without id, name, version or with an ended state: %+v", ref)
 	}
+	if m := means(ref); m.Uniform != h.Means.Uniform || m.Step != h.Means.Step || m.Restarts != h.Means.Restarts || m.Elastic != h.Means.Elastic {
+		t.Errorf("the size is changed by %+v, the harness says %+v", m, h.Means)
+	}
 	again := h.locate(t)
 	if again.ID != ref.ID {
 		t.Errorf("the same target gave %s, then %s", ref.ID, again.ID)
@@ -106,27 +109,30 @@ func capacity(t *testing.T, h *Harness) {
 	_, err = h.Platform.Waits(t.Context(), h.gone(t))
 	wantError(t, "waits of a job that was never there", err, core.ErrNotFound)
 	// Slots that a job gave back count as taken for a while (slot.idle.timeout).
-	used := slotsUsed(h.running(t, ref, nil).Topology)
+	status := h.running(t, ref, nil)
+	used := slotsUsed(status.Topology)
 	var before core.Slots
 	h.await(t, "all slots but those of the job to be free", func() bool {
 		before, err = h.Platform.Slots(t.Context(), ref)
 		return err == nil && before.Free == before.Total-used
 	})
-	if before.Free < 1 || before.Elastic {
-		t.Errorf("slots of a running job on a fixed cluster: %+v", before)
+	if before.Elastic != h.Elastic || before.Free < 1 && !h.Means.Elastic {
+		t.Errorf("slots of a running job: %+v, elastic must be %v", before, h.Elastic)
 	}
 	bounds, err := h.Platform.Wanted(t.Context(), ref)
 	if err != nil {
 		t.Fatalf("wanted: %v", err)
 	}
-	slow := vertex(t, h.running(t, ref, nil).Topology, h.Slow)
-	h.want(t, ref, edited(bounds, slow.ID, func(b *core.Bounds) { b.Upper = slow.Parallelism + 1 }))
-	h.await(t, "one free slot less", func() bool {
+	was := vertex(t, status.Topology, h.Slow).Parallelism
+	up, size := h.larger(t, bounds, status.Topology)
+	h.want(t, ref, up)
+	ref, status = h.changed(t, ref, size)
+	h.await(t, "the slots of the larger size not to be free", func() bool {
 		now, err := h.Platform.Slots(t.Context(), ref)
-		return err == nil && now.Total == before.Total && now.Free == before.Free-1
+		return err == nil && now.Free == now.Total-slotsUsed(status.Topology) && (now.Total == before.Total || h.Means.Elastic)
 	})
 	h.want(t, ref, bounds)
-	h.running(t, ref, func(s core.JobStatus) bool { return vertex(t, s.Topology, h.Slow).Parallelism == slow.Parallelism })
+	h.changed(t, ref, was)
 }
 
 // slotsUsed is what the sizes of a job take: of each slot sharing group the
