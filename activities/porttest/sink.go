@@ -17,6 +17,8 @@ import (
 // SinkHarness is a sink of events and a way to see what it made of them.
 type SinkHarness struct {
 	Sink activities.EventSink
+	// Target is where the jobs run, for a sink that needs to know.
+	Target core.Target
 	// Shown reads what is there for a job now, oldest first. Where events of
 	// one key share a place, it is the newest of them.
 	Shown func(t *testing.T, key core.JobKey) []Shown
@@ -86,7 +88,7 @@ func shown(events []core.Event) []Shown {
 func (h SinkHarness) send(t *testing.T, key core.JobKey, events []core.Event) {
 	t.Helper()
 	before := slices.Clone(events)
-	if err := h.Sink.Send(t.Context(), key, core.Target{}, events); err != nil {
+	if err := h.Sink.Send(t.Context(), key, h.Target, events); err != nil {
 		t.Fatalf("send: %v", err)
 	}
 	if diff := cmp.Diff(before, events); diff != "" {
@@ -130,7 +132,7 @@ func (h SinkHarness) together(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range jobs {
 		all.Go(func() {
-			if err := h.Sink.Send(t.Context(), sinkJob(fmt.Sprint("together-", i)), core.Target{}, sent()); err != nil {
+			if err := h.Sink.Send(t.Context(), sinkJob(fmt.Sprint("together-", i)), h.Target, sent()); err != nil {
 				t.Errorf("send: %v", err)
 			}
 		})
@@ -148,7 +150,7 @@ func (h SinkHarness) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- h.Sink.Send(ctx, sinkJob("cancelled"), core.Target{}, sent()) }()
+	go func() { ended <- h.Sink.Send(ctx, sinkJob("cancelled"), h.Target, sent()) }()
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
@@ -160,7 +162,7 @@ func (h SinkHarness) cancelled(t *testing.T) {
 // broken: an error has one of the meanings that the contract lists.
 func (h SinkHarness) broken(t *testing.T) {
 	mend := h.Break(t)
-	err := h.Sink.Send(t.Context(), sinkJob("broken"), core.Target{}, sent())
+	err := h.Sink.Send(t.Context(), sinkJob("broken"), h.Target, sent())
 	wantError(t, "send while nothing answers", err, core.ErrUnreachable)
 	mend()
 	h.send(t, sinkJob("broken"), sent())

@@ -3,6 +3,7 @@ package k8s
 import (
 	"context"
 	"errors"
+	"time"
 
 	kube "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,6 +69,21 @@ func (c *Cluster) eventsOf(ctx context.Context, namespace, uid string) (found []
 		found = append(found, &object{&got.Items[i]})
 	}
 	return found, false, nil
+}
+
+// lastSeen is when an event was observed last, however its reporter keeps that;
+// when it was written where it does not.
+func lastSeen(event *object) time.Time {
+	var last time.Time
+	for _, path := range [][]string{{"series", "lastObservedTime"}, {"deprecatedLastTimestamp"}, {"eventTime"}} {
+		if at, err := time.Parse(time.RFC3339, event.text(path...)); err == nil && at.After(last) {
+			last = at
+		}
+	}
+	if last.IsZero() {
+		return event.GetCreationTimestamp().Time
+	}
+	return last
 }
 
 // as gives an object as one of the Kubernetes API's own types.

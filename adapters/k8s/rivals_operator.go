@@ -158,17 +158,6 @@ func reports(events []*object, since time.Time) []string {
 	return out
 }
 
-// lastSeen is when an event was observed last, however its reporter keeps that.
-func lastSeen(event *object) time.Time {
-	var last time.Time
-	for _, path := range [][]string{{"series", "lastObservedTime"}, {"deprecatedLastTimestamp"}, {"eventTime"}, {"metadata", "creationTimestamp"}} {
-		if at, err := time.Parse(time.RFC3339, event.text(path...)); err == nil && at.After(last) {
-			last = at
-		}
-	}
-	return last
-}
-
 // overridesOf reads the sizes of single vertices out of options, which hold them
 // as one text, or one key each where they were nested. Sizes stay texts: they are
 // compared, not used.

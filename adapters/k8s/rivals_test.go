@@ -294,7 +294,7 @@ func TestLastSeen(t *testing.T) {
 	want := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	for name, manifest := range map[string]string{
 		"a series":      "{kind: Event, eventTime: '2026-11-30T11:00:00.5Z', series: {count: 2, lastObservedTime: '2026-11-30T12:00:00.000000Z'}}",
-		"of the old":    "{kind: Event, deprecatedLastTimestamp: '2026-11-30T12:00:00Z', metadata: {creationTimestamp: '2026-11-30T11:00:00Z'}}",
+		"of the old":    "{kind: Event, deprecatedLastTimestamp: '2026-11-30T12:00:00Z', metadata: {creationTimestamp: '2026-11-30T13:00:00Z'}}",
 		"once":          "{kind: Event, eventTime: '2026-11-30T12:00:00.000000Z'}",
 		"says no time":  "{kind: Event, metadata: {creationTimestamp: '2026-11-30T12:00:00Z'}}",
 		"another clock": "{kind: Event, eventTime: '2026-11-30T13:00:00+01:00'}",
