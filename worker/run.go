@@ -82,7 +82,7 @@ func (p *process) run(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	acts, err := newActivities(p.cfg, clusters, c, p.metrics.Decisions, eventlog.New(p.log.Logger))
+	acts, err := newActivities(p.cfg, clusters, c, p.metrics.Decisions, newSinks(eventlog.New(p.log.Logger), clusters))
 	if err != nil {
 		return err
 	}

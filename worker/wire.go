@@ -32,6 +32,7 @@ var (
 	_ activities.SlotAsker     = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
 	_ activities.EventSink     = (*eventlog.Sink)(nil)
+	_ activities.EventSink     = (*k8s.Cluster)(nil)
 	_ activities.Registry      = worker.Worker(nil)
 	_ workflows.Registry       = worker.Worker(nil)
 )

@@ -15,6 +15,9 @@ func eventsPage() string {
 What happens to a job is told as events. The worker writes each as one line of its log: %s as Info or, a warning, as Warn, with the job, the event's reason, the
 decision's id and the message. Names of events are those of the Java autoscaler; it has none for what came of a change.
 
+On Kubernetes each is also an event on the job's own object, so that `+"`kubectl describe`"+` and `+"`kubectl get events`"+` show it: reporting controller `+"`flinkscaler`"+`, the decision's id in the annotation
+`+"`flinkscaler/decision-id`"+`, the message cut at 1024 bytes. What is told again raises the count of the event before and brings its message up to date.
+
 An event that says the same as one before is told again only after %s (30 min), so that what holds for a day is told 48 times; with 0 s everything is told each
 cycle. A job that is well as it is has no events. Events that a place cannot take within half a minute are lost; the job is managed as ever.`,
 		code("event of a job"), code(policy.Prefix+"scaling.event.interval")))
