@@ -16,7 +16,6 @@ import (
 	kube "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"flinkscaler/core"
 	"flinkscaler/core/spec"
@@ -114,7 +113,7 @@ func (c *Cluster) raise(ctx context.Context, last *object, n notice) error {
 	if err != nil {
 		count = 1
 	}
-	return c.merge(ctx, coreEvents(), last, map[string]any{
+	return c.merge(ctx, coreEvents, last, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{AnnotationDecision: n.event.DecisionID}},
 		"message":  n.note(),
 		"series":   map[string]any{"count": count + 1, "lastObservedTime": micro(n.at())},
@@ -189,9 +188,4 @@ func micro(at time.Time) string { return at.UTC().Format(metav1.RFC3339Micro) }
 func digest(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
 	return hex.EncodeToString(sum[:8])
-}
-
-// coreEvents are the same events as events, under the rules of the core group.
-func coreEvents() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Version: "v1", Resource: "events"}
 }
