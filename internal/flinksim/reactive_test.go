@@ -55,6 +55,43 @@ func TestReactiveTakesAllSlots(t *testing.T) {
 	}
 }
 
+// TestTaskManagersAtHosts: who stays keeps its tasks, whatever its place in the list.
+func TestTaskManagersAtHosts(t *testing.T) {
+	t.Parallel()
+	r := reactiveRig(t, -1)
+	id := r.c.AddJob(JobSpec{})
+	shown := func() (hosts []string) {
+		var all struct {
+			Managers []struct{ Path string } `json:"taskmanagers"`
+		}
+		r.get("/taskmanagers", &all)
+		for _, m := range all.Managers {
+			host, _, _ := strings.Cut(strings.TrimPrefix(m.Path, "pekko.tcp://flink@"), ":")
+			hosts = append(hosts, host)
+		}
+		return hosts
+	}
+	for _, s := range []struct {
+		reason   string
+		at, want []string
+		restarts int
+	}{
+		{"they come", []string{"tm-0", "tm-1"}, []string{"tm-0", "tm-1"}, 0},
+		{"the same again", []string{"tm-1", "tm-0"}, []string{"tm-0", "tm-1"}, 0},
+		{"the first one goes", []string{"tm-1"}, []string{"tm-1"}, 1},
+		{"one twice is one", []string{"tm-1", "tm-1"}, []string{"tm-1"}, 1},
+	} {
+		r.c.SetTaskManagersAt(s.at...)
+		r.c.Advance(10 * time.Second)
+		if diff := cmp.Diff(s.want, shown()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.reason, diff)
+		}
+		if v := r.view(id); v.Restarts != s.restarts || v.SlotsTotal != 2*len(s.want) {
+			t.Errorf("%s: %d restarts, want %d; %d slots", s.reason, v.Restarts, s.restarts, v.SlotsTotal)
+		}
+	}
+}
+
 // TestReactiveRefusesRequirements is what Flink says to a PUT, while a GET
 // shows how far each vertex may grow.
 func TestReactiveRefusesRequirements(t *testing.T) {

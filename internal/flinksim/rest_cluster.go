@@ -309,7 +309,7 @@ const mib = 1 << 20
 
 func (c *Cluster) taskManagerBody(t *taskManager, now time.Time) taskManagerBody {
 	b := taskManagerBody{
-		ID: t.id, Path: "pekko.tcp://flink@127.0.0.1:" + strconv.Itoa(t.port) + "/user/rpc/taskmanager_0",
+		ID: t.id, Path: "pekko.tcp://flink@" + t.host + ":" + strconv.Itoa(t.port) + "/user/rpc/taskmanager_0",
 		DataPort: t.port + 1, JMXPort: -1, Heartbeat: millis(c.heartbeat(t, now)), Slots: t.slots, Free: t.free(),
 		Total: slotResources(t.slots), Left: slotResources(t.free()),
 		Hardware: hardware{4, 8 << 30, 256 * mib, 32 * mib},

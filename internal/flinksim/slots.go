@@ -2,12 +2,14 @@ package flinksim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // taskManager is a process with slots.
 type taskManager struct {
 	id    string
+	host  string
 	port  int
 	slots int
 	used  map[*job]int
@@ -34,11 +36,16 @@ func (c *Cluster) slots() (total, free int) {
 	return total, free
 }
 
-func (c *Cluster) addTaskManager(slots int) {
+const loopback = "127.0.0.1"
+
+func (c *Cluster) addTaskManager(slots int) { c.addTaskManagerAt(loopback, slots) }
+
+func (c *Cluster) addTaskManagerAt(host string, slots int) {
 	c.tmSeq++
 	port := 40000 + c.tmSeq%20000
 	c.tms = append(c.tms, &taskManager{
-		id:    fmt.Sprintf("127.0.0.1:%d-%s", port, hexID("tm", fmt.Sprint(c.tmSeq))[26:]),
+		id:    fmt.Sprintf("%s:%d-%s", host, port, hexID("tm", fmt.Sprint(c.tmSeq))[26:]),
+		host:  host,
 		port:  port,
 		slots: slots,
 		used:  map[*job]int{},
@@ -178,6 +185,28 @@ func (c *Cluster) SetTaskManagers(n int) {
 	}
 	for len(c.tms) < n {
 		c.addTaskManager(c.opt.SlotsPerTaskManager)
+	}
+	c.slotsChanged(now)
+	c.run(now)
+}
+
+// SetTaskManagersAt has one TaskManager of SlotsPerTaskManager slots at each of these
+// hosts, and none elsewhere. Those there stay as they are; jobs that lose a slot they
+// hold restart.
+func (c *Cluster) SetTaskManagersAt(hosts ...string) {
+	now := c.enter()
+	defer c.mu.Unlock()
+	there := map[string]bool{}
+	for _, t := range slices.Clone(c.tms) {
+		if there[t.host] = slices.Contains(hosts, t.host); !there[t.host] {
+			c.lose(t, now, "TaskManager with id "+t.id+" is shut down.")
+		}
+	}
+	for _, h := range hosts {
+		if !there[h] {
+			there[h] = true
+			c.addTaskManagerAt(h, c.opt.SlotsPerTaskManager)
+		}
 	}
 	c.slotsChanged(now)
 	c.run(now)

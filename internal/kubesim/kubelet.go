@@ -194,7 +194,7 @@ func (k *Kubelet) show(ctx context.Context, key name, p *process, all []workload
 	if k.opt.Controllers {
 		managers, err := k.readyPods(ctx, key, ready)
 		if err == nil && p != nil && p.cluster != nil && !p.native {
-			p.cluster.SetTaskManagers(managers)
+			p.cluster.SetTaskManagersAt(managers...)
 		}
 		return again, err
 	}

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// readyPods makes the pods of a cluster run, and gives how many of them are
+// readyPods makes the pods of a cluster run, and gives the names of those that are
 // TaskManagers. A JobManager's is ready once its REST API answers.
-func (k *Kubelet) readyPods(ctx context.Context, key name, managerUp bool) (int, error) {
+func (k *Kubelet) readyPods(ctx context.Context, key name, managerUp bool) ([]string, error) {
 	all, err := k.api.list(ctx, pods, key.Namespace, key.Name+","+flinkPods)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	managers := 0
+	var managers []string
 	for i := range all {
 		o := &all[i]
 		if o.GetDeletionTimestamp() != nil {
@@ -20,10 +20,10 @@ func (k *Kubelet) readyPods(ctx context.Context, key name, managerUp bool) (int,
 		}
 		isManager := o.GetLabels()["component"] == "jobmanager"
 		if !isManager {
-			managers++
+			managers = append(managers, o.GetName())
 		}
 		if err := k.run(ctx, o, !isManager || managerUp); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	return managers, nil
