@@ -106,7 +106,8 @@ func (h *Harness) want(t *testing.T, ref core.JobRef, r core.Requirements) {
 	t.Helper()
 	h.await(t, "what is wanted to be taken", func() bool {
 		err := h.Platform.Want(t.Context(), ref, "d1", r)
-		if err != nil && !(h.Means.Elastic && errors.Is(err, core.ErrBusy)) {
+		passing := (h.Means.Elastic || h.Means.Restarts) && (errors.Is(err, core.ErrBusy) || errors.Is(err, core.ErrNotReady))
+		if err != nil && !passing {
 			t.Fatalf("want %+v: %v", r, err)
 		}
 		return err == nil
