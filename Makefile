@@ -42,7 +42,7 @@ e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
 .PHONY: e2e-k8s
 e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink operator, real Flink behind it
 	@$(ENSURE) $(KUBE_TOOLS)
-	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/... ./internal/kubesim/... ./adapters/k8s/...)
+	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/... ./internal/kubesim/... ./adapters/k8s/... ./e2e/k8s/...)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)

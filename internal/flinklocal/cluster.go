@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"flinkscaler/internal/child"
-	"flinkscaler/internal/toolcache"
 )
 
 // portTries is how often a start is tried when another program took one of its ports meanwhile.
@@ -26,7 +25,7 @@ const portTries = 4
 // Cluster is a running Flink cluster. Close ends it.
 type Cluster struct {
 	options Options
-	dist    distribution
+	dist    Distribution
 	layout  layout
 	http    *http.Client
 	started time.Time
@@ -47,7 +46,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start flink: %w", err)
 	}
-	dist, err := openDistribution(options.Home)
+	dist, err := OpenDistribution(options.Home)
 	if err != nil {
 		return nil, fmt.Errorf("start flink %s: %w", options.Version, err)
 	}
@@ -66,7 +65,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 }
 
 // startOnce leaves nothing running and no folder when it fails.
-func startOnce(ctx context.Context, options Options, dist distribution) (*Cluster, error) {
+func startOnce(ctx context.Context, options Options, dist Distribution) (*Cluster, error) {
 	layout, err := newLayout(options)
 	if err != nil {
 		return nil, err
@@ -155,26 +154,17 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return err
 	}
-	if err := c.writeFlinkConfig(taskManagerConf, config); err != nil {
+	if err := c.dist.WriteConfig(c.layout.confDir(taskManagerConf), config); err != nil {
 		return err
 	}
 	for index, port := range c.layout.rest {
 		own := maps.Clone(config)
 		own["rest.port"] = strconv.Itoa(port)
-		if err := c.writeFlinkConfig(jobManagerName(index), own); err != nil {
+		if err := c.dist.WriteConfig(c.layout.confDir(jobManagerName(index)), own); err != nil {
 			return err
 		}
 	}
 	return writeFile(filepath.Join(c.layout.confDir(zooKeeperName), "zoo.cfg"), renderZooKeeper(c.layout))
-}
-
-func (c *Cluster) writeFlinkConfig(of string, config map[string]string) error {
-	version, err := toolcache.ParseVersion(c.options.Version)
-	if err != nil {
-		return err
-	}
-	name, content := renderConfig(version, config)
-	return writeFile(filepath.Join(c.layout.confDir(of), name), content)
 }
 
 func writeFile(path, content string) error {
@@ -186,7 +176,10 @@ func writeFile(path, content string) error {
 
 func (c *Cluster) startZooKeeper(ctx context.Context) error {
 	address := net.JoinHostPort(loopback, strconv.Itoa(c.layout.zookeeper))
-	c.zookeeper = c.newProcess(zooKeeperName, zooKeeperName, zooKeeperArguments(c.dist, c.layout))
+	c.zookeeper = c.newProcess(JVM{
+		Name: zooKeeperName, Class: zooKeeperClass, ConfDir: c.layout.confDir(zooKeeperName),
+		Args: []string{"--zkConfigFile", filepath.Join(c.layout.confDir(zooKeeperName), "zoo.cfg"), "--peerId", "1"},
+	})
 	c.zookeeper.ready = func(ctx context.Context, _ *child.Process) (string, bool) { return listens(ctx, address) }
 	if err := c.zookeeper.child.Launch(); err != nil {
 		return err
@@ -207,7 +200,10 @@ func (c *Cluster) newJobManager(index int) *Process {
 	url := "http://" + net.JoinHostPort(loopback, strconv.Itoa(c.layout.rest[index]))
 	client := restClient{http: c.http, url: url}
 	name := jobManagerName(index)
-	p := c.newProcess(name, name, jobManagerArguments(c.dist, c.layout, index))
+	conf := c.layout.confDir(name)
+	p := c.newProcess(JVM{
+		Name: name, Class: SessionClass, ConfDir: conf, Args: []string{"--configDir", conf, "--executionMode", "cluster"},
+	})
 	p.ready = func(ctx context.Context, _ *child.Process) (string, bool) { return answers(ctx, client) }
 	p.url = url
 	return p
@@ -232,20 +228,24 @@ func (c *Cluster) newTaskManager() (*Process, error) {
 	if c.closed {
 		return nil, errors.New("the cluster is closed") // nobody would end it
 	}
-	p := c.newProcess(fmt.Sprintf("taskmanager-%d", len(c.taskManagers)), taskManagerConf, taskManagerArguments(c.dist, c.layout))
+	conf := c.layout.confDir(taskManagerConf)
+	p := c.newProcess(JVM{
+		Name: fmt.Sprintf("taskmanager-%d", len(c.taskManagers)), Class: TaskManagerClass, ConfDir: conf, Args: []string{"--configDir", conf},
+	})
 	p.ready = func(_ context.Context, p *child.Process) (string, bool) {
-		return "not registered at a JobManager", p.Wrote("Successful registration at resource manager")
+		return "not registered at a JobManager", p.Wrote(registered)
 	}
 	c.taskManagers = append(c.taskManagers, p)
 	return p, nil
 }
 
-// newProcess fills in what is the same for all processes; conf names the configuration.
-func (c *Cluster) newProcess(name, conf string, args []string) *Process {
-	return &Process{timeout: c.options.WaitTimeout, child: child.New(child.Command{
-		Name: name, Path: javaCommand(), Args: args, LogArgs: logArguments,
-		Env: environment(c.dist, c.layout.confDir(conf)), Dir: c.layout.dir, LogDir: c.layout.logDir(),
-	})}
+// registered is what a TaskManager's log says when a JobManager has taken it.
+const registered = "Successful registration at resource manager"
+
+// newProcess fills in what is the same for all processes.
+func (c *Cluster) newProcess(j JVM) *Process {
+	j.Dir = c.layout.dir
+	return &Process{timeout: c.options.WaitTimeout, child: child.New(c.dist.Command(j))}
 }
 
 func (c *Cluster) awaitAloud(ctx context.Context, p *Process) error {

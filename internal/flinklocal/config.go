@@ -30,7 +30,10 @@ type layout struct {
 
 func (l layout) path(name string) string { return filepath.Join(l.dir, name) }
 
-func (l layout) logDir() string { return l.path("log") }
+func (l layout) logDir() string { return l.path(logName) }
+
+// logName is the folder for logs.
+const logName = "log"
 
 // confDir is a folder for each configuration: JobManagers differ in their port, and Flink 2.3 ignores a rest.port that is
 // given as an argument, in every form.
@@ -49,7 +52,7 @@ func flinkConfig(o Options, l layout) (map[string]string, error) {
 	config := map[string]string{}
 	maps.Copy(config, addressConfig(l))
 	maps.Copy(config, timingConfig(o))
-	maps.Copy(config, memoryConfig(o.Slots))
+	maps.Copy(config, MemoryConfig(o.Slots))
 	maps.Copy(config, storageConfig(version, l))
 	maps.Copy(config, schedulerConfig(version))
 	if o.HA {
@@ -94,9 +97,9 @@ func timingConfig(o Options) map[string]string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// memoryConfig must name every part of a TaskManager's memory: Flink's scripts compute what is left out, and they are
-// not used here. It goes with the JVM options in taskManagerJVM.
-func memoryConfig(slots int) map[string]string {
+// MemoryConfig is the configuration of a TaskManager's slots and memory. It must name every part: Flink's scripts compute
+// what is left out, and they are not used here. It goes with the JVM options that Distribution.Command gives.
+func MemoryConfig(slots int) map[string]string {
 	return map[string]string{
 		"taskmanager.numberOfTaskSlots": strconv.Itoa(slots),
 		"taskmanager.cpu.cores":         strconv.Itoa(slots) + ".0",

@@ -165,7 +165,7 @@ func TestDistribution(t *testing.T) {
 	if err != nil || options.Version != "9.8.7" {
 		t.Errorf("version %q, %v; want that of the jar", options.Version, err)
 	}
-	dist, err := openDistribution(home)
+	dist, err := OpenDistribution(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestDistribution(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.jar", "z.jar", "flink-dist-9.8.7.jar"}, names); diff != "" {
 		t.Errorf("class path, flink-dist last (-want +got):\n%s", diff)
 	}
-	if _, err := openDistribution(t.TempDir()); err == nil {
+	if _, err := OpenDistribution(t.TempDir()); err == nil {
 		t.Error("an empty folder is taken for a distribution")
 	}
 }

@@ -9,26 +9,44 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"flinkscaler/internal/toolcache"
 )
 
-// distribution is what is needed of an unpacked Flink.
-type distribution struct {
+// Distribution is an unpacked Flink, as far as it is needed to run its programs.
+type Distribution struct {
 	home      string
+	version   toolcache.Version
 	classpath string
 	// opens are the JVM options in the shipped configuration that open JDK packages to Flink. They differ by version.
 	opens []string
 }
 
-func openDistribution(home string) (distribution, error) {
+// OpenDistribution reads what is unpacked in a folder.
+func OpenDistribution(home string) (Distribution, error) {
 	classpath, err := classpathOf(home)
 	if err != nil {
-		return distribution{}, err
+		return Distribution{}, err
+	}
+	named, err := versionOf(home)
+	if err != nil {
+		return Distribution{}, err
+	}
+	version, err := toolcache.ParseVersion(named)
+	if err != nil {
+		return Distribution{}, err
 	}
 	shipped, err := shippedConfig(home)
 	if err != nil {
-		return distribution{}, err
+		return Distribution{}, err
 	}
-	return distribution{home: home, classpath: classpath, opens: javaOptions(shipped)}, nil
+	return Distribution{home: home, version: version, classpath: classpath, opens: javaOptions(shipped)}, nil
+}
+
+// WriteConfig writes a configuration of flat keys into a folder, in the form that this version reads.
+func (d Distribution) WriteConfig(dir string, config map[string]string) error {
+	name, content := renderConfig(d.version, config)
+	return writeFile(filepath.Join(dir, name), content)
 }
 
 // versionOf reads the version from the name of the flink-dist jar.

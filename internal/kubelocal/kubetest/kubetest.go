@@ -2,31 +2,69 @@ package kubetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"testing"
 
+	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/kubelocal"
+	"flinkscaler/internal/kubelocal/kubelet"
+	"flinkscaler/internal/kubelocal/operator"
 )
 
-// shared is the plane of this test run. It starts when the first test asks for it.
-var shared struct { //nolint:gochecknoglobals // one plane for the whole run is the point
-	start sync.Once
+// shared is what the tests of this run have together. Each part starts when the first test asks for it.
+var shared struct { //nolint:gochecknoglobals // one for the whole run is the point
 	crds  []string
-	plane *kubelocal.Plane
-	err   error
+	dir   string
+	plane part[*kubelocal.Plane]
+	pods  part[*kubelet.Kubelet]
+	flink part[*operator.Operator]
 }
 
-// Main runs the tests and ends the plane, if there was one. Its result is the exit code. The plane has the given CRDs,
-// besides those of the Flink operator.
-func Main(m *testing.M, crds ...string) int {
-	shared.crds = crds
-	code := m.Run()
-	if shared.plane == nil {
-		return code
+// part is something that is started once.
+type part[T io.Closer] struct {
+	once  sync.Once
+	value T
+	err   error
+	runs  bool
+}
+
+// get starts it when nobody did. It does not take a test's context: what it starts outlives the test that asks first.
+func (p *part[T]) get(t testing.TB, start func(ctx context.Context) (T, error)) T {
+	t.Helper()
+	p.once.Do(func() {
+		p.value, p.err = start(context.Background())
+		p.runs = p.err == nil
+	})
+	if p.err != nil {
+		t.Fatal(p.err)
 	}
-	if err := shared.plane.Close(); err != nil {
+	return p.value
+}
+
+func (p *part[T]) close() error {
+	if !p.runs {
+		return nil
+	}
+	return p.value.Close()
+}
+
+// Main runs the tests and ends what they shared. Its result is the exit code. The plane has the given CRDs, besides those of
+// the Flink operator.
+func Main(m *testing.M, crds ...string) int {
+	dir, err := os.MkdirTemp("", "kubetest-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	shared.dir, shared.crds = dir, crds
+	code := m.Run()
+	// The operator first: it would try to mend what it sees break.
+	err = errors.Join(shared.flink.close(), shared.pods.close(), shared.plane.close(), os.RemoveAll(dir))
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -36,21 +74,36 @@ func Main(m *testing.M, crds ...string) int {
 // Plane is the plane of this test run: with controllers, and with the CRDs of the Flink operator.
 func Plane(t testing.TB) *kubelocal.Plane {
 	t.Helper()
-	shared.start.Do(func() { shared.plane, shared.err = start(shared.crds) })
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.plane
+	return shared.plane.get(t, func(ctx context.Context) (*kubelocal.Plane, error) {
+		crds, err := kubelocal.OperatorCRDs()
+		if err != nil {
+			return nil, err
+		}
+		return kubelocal.Start(ctx, kubelocal.Options{
+			ControllerManager: true, CRDs: append(crds, shared.crds...), Dir: shared.dir, Log: os.Stderr,
+		})
+	})
 }
 
-// start does not take a test's context: the plane outlives the test that asks first.
-func start(crds []string) (*kubelocal.Plane, error) {
-	operators, err := kubelocal.OperatorCRDs()
-	if err != nil {
-		return nil, err
-	}
-	return kubelocal.Start(context.Background(), kubelocal.Options{
-		ControllerManager: true, CRDs: append(operators, crds...), Log: os.Stderr,
+// Kubelet runs the pods of Flink clusters in all namespaces. Applications have the test job on their class path.
+func Kubelet(t testing.TB) *kubelet.Kubelet {
+	t.Helper()
+	plane := Plane(t)
+	return shared.pods.get(t, func(context.Context) (*kubelet.Kubelet, error) {
+		jar, err := testjob.Jar()
+		if err != nil {
+			return nil, err
+		}
+		return kubelet.Start(kubelet.Options{Plane: plane, Jars: []string{jar}, Dir: shared.dir, Log: os.Stderr})
+	})
+}
+
+// Operator is the Flink operator for all namespaces.
+func Operator(t testing.TB) *operator.Operator {
+	t.Helper()
+	plane := Plane(t)
+	return shared.flink.get(t, func(ctx context.Context) (*operator.Operator, error) {
+		return operator.Start(ctx, operator.Options{Plane: plane, Dir: shared.dir, Log: os.Stderr})
 	})
 }
 
