@@ -45,6 +45,7 @@ func (o *Operator) away(s *subject) time.Duration {
 	defer o.mu.Unlock()
 	f := o.faults[s.key()]
 	if o.halted || f.Ignore {
+		o.passed[s.key()]++
 		return awayCheck
 	}
 	if s.reconciled == nil || s.observed() == s.o.GetGeneration() {
@@ -57,6 +58,13 @@ func (o *Operator) away(s *subject) time.Duration {
 		o.seen[s.id()] = since
 	}
 	return max(0, time.Until(since.Add(f.Delay)))
+}
+
+// passedBy is how often the operator came by a resource and did not look.
+func (o *Operator) passedBy(key name) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.passed[key]
 }
 
 func (o *Operator) fault(s *subject) Fault {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/flinksim"
 	"flinkscaler/internal/kubelocal/kubetest"
@@ -55,11 +57,16 @@ func kubeletFor(t *testing.T, namespace string, o KubeletOptions) *Kubelet {
 
 func operatorFor(t *testing.T, namespace string, o Options) *Operator {
 	t.Helper()
+	return operatorAt(t, kubetest.Plane(t).Config(), namespace, o)
+}
+
+func operatorAt(t *testing.T, config *rest.Config, namespace string, o Options) *Operator {
+	t.Helper()
 	o.Namespaces, o.Log = []string{namespace}, t.Logf
 	if o.ReconcileEvery == 0 {
 		o.ReconcileEvery, o.ProgressEvery, o.RestDelay = time.Second, 500*time.Millisecond, 200*time.Millisecond
 	}
-	op, err := StartOperator(t.Context(), kubetest.Plane(t).Config(), o)
+	op, err := StartOperator(t.Context(), config, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ type Operator struct {
 	decided map[name]map[string]int // by the operator's own autoscaler, to come
 	told    map[string]string       // the change that was announced last, by subject
 	seen    map[string]time.Time    // when a change was seen first, for Fault.Delay
+	passed  map[name]int            // how often a resource was not looked at
 	halted  bool
 }
 
@@ -86,7 +87,7 @@ func StartOperator(ctx context.Context, config *rest.Config, opt Options) (*Oper
 	ctx, stop := context.WithCancel(ctx)
 	o := &Operator{
 		opt: opt, api: a, stop: stop,
-		faults: map[name]Fault{}, decided: map[name]map[string]int{}, told: map[string]string{}, seen: map[string]time.Time{},
+		faults: map[name]Fault{}, decided: map[name]map[string]int{}, told: map[string]string{}, seen: map[string]time.Time{}, passed: map[name]int{},
 	}
 	o.loop = &loop{api: a, namespaces: opt.Namespaces, step: o.stepDeployment, log: opt.Log}
 	o.jobs = &loop{api: a, namespaces: opt.Namespaces, step: o.stepSessionJob, log: opt.Log}
