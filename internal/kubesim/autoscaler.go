@@ -105,18 +105,8 @@ func (o *Operator) consider(ctx context.Context, s *subject, conf map[string]str
 	if err != nil {
 		return news, err
 	}
-	var b strings.Builder
-	b.WriteString("Scaling execution enabled, begin scaling vertices:{")
-	if !scalesItself(conf) {
-		b.Reset()
-		b.WriteString("Scaling execution disabled by config job.autoscaler.scaling.enabled:false, recommended parallelism change:{")
-	}
-	for _, pair := range strings.Split(formatOverrides(due), ",") {
-		id, n, _ := strings.Cut(pair, ":")
-		fmt.Fprintf(&b, " Vertex ID %s | Parallelism %d -> %s | Processing capacity 1000.00 -> 2000.00 | Target data rate 1500.00", id, have[id], n)
-	}
-	b.WriteString("}")
-	if err := o.api.tell(ctx, s.o, note{"Operator", "ScalingReport", b.String(), false}); err != nil {
+	report := o.report(scalesItself(conf), have, due)
+	if err := o.api.tell(ctx, s.o, note{"Operator", "ScalingReport", report, false}); err != nil {
 		return news, err
 	}
 	if scalesItself(conf) {
@@ -130,6 +120,24 @@ func (o *Operator) consider(ctx context.Context, s *subject, conf map[string]str
 		}
 	}
 	return news, nil
+}
+
+// report is the text of a decision.
+func (o *Operator) report(acts bool, have, want map[string]int) string {
+	var b strings.Builder
+	for _, pair := range strings.Split(formatOverrides(want), ",") {
+		id, n, _ := strings.Cut(pair, ":")
+		fmt.Fprintf(&b, " Vertex ID %s | Parallelism %d -> %s | Processing capacity 1000.00 -> 2000.00 | Target data rate 1500.00", id, have[id], n)
+	}
+	switch {
+	case o.old() && acts:
+		return "Scaling vertices:" + b.String()
+	case o.old():
+		return "Recommended parallelism change:" + b.String()
+	case acts:
+		return "Scaling execution enabled, begin scaling vertices:{" + b.String() + "}"
+	}
+	return "Scaling execution disabled by config job.autoscaler.scaling.enabled:false, recommended parallelism change:{" + b.String() + "}"
 }
 
 // layOver lets the autoscaler's numbers win over the spec's, vertex by vertex.

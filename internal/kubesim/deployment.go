@@ -107,7 +107,7 @@ func (o *Operator) act(ctx context.Context, s *subject) error {
 	}
 	d := o.difference(s)
 	if d.class < scaling {
-		return o.accept(ctx, s, d)
+		return o.accept(ctx, s)
 	}
 	if err := o.announce(ctx, s, d); err != nil {
 		return err
@@ -144,15 +144,12 @@ func clone(spec map[string]any) map[string]any {
 }
 
 // accept takes note of a spec that changes nothing.
-func (o *Operator) accept(ctx context.Context, s *subject, d specDiff) error {
+func (o *Operator) accept(ctx context.Context, s *subject) error {
 	if o.observedNow(s) {
 		return nil
 	}
-	if o.old() && d.class == ignored {
+	if o.old() {
 		o.mark(s, s.spec, deployedState, stateOf(s.reconciled.Spec)) // shown as DEPLOYED until the next look
-	} else if o.old() {
-		o.mark(s, s.reconciled.Spec, s.status.Reconciliation.State, stateOf(s.reconciled.Spec))
-		s.status.Reconciliation.Stable = s.status.Reconciliation.Reconciled
 	}
 	o.observeGeneration(s)
 	return o.save(ctx, s)
@@ -175,16 +172,11 @@ func (o *Operator) announce(ctx context.Context, s *subject, d specDiff) error {
 	if known {
 		return nil
 	}
-	return o.api.tell(ctx, s.o, note{o.component(s), "SpecChanged", text, false})
+	return o.api.tell(ctx, s.o, note{managerComponent, "SpecChanged", text, false})
 }
 
-// component is what Events about the deployment of a resource come from.
-func (o *Operator) component(s *subject) string {
-	if s.resource == flinkSessionJobs {
-		return "Job"
-	}
-	return "JobManagerDeployment"
-}
+// managerComponent is what most Events come from, those on session jobs too.
+const managerComponent = "JobManagerDeployment"
 
 // rollBack keeps the spec that was stable: what the CR asks for stays in it.
 func (o *Operator) rollBack(ctx context.Context, s *subject) error {
@@ -194,7 +186,7 @@ func (o *Operator) rollBack(ctx context.Context, s *subject) error {
 		return err
 	}
 	o.rolledBack(s)
-	return o.api.tell(ctx, s.o, note{o.component(s), "Rollback", "Rolling back failed deployment.", false})
+	return o.api.tell(ctx, s.o, note{managerComponent, "Rollback", "Rolling back failed deployment.", false})
 }
 
 // cleanup ends what belongs to a resource that is deleted, and lets it go.

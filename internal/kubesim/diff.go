@@ -57,7 +57,7 @@ func (d specDiff) String() string {
 }
 
 // compare finds the differences of two specs, sorted: the job's fields first,
-// then the configuration, then the rest, as the operator's text has them.
+// the configuration last, as the operator's text has them.
 func compare(kind string, before, after map[string]any) specDiff {
 	native := !isStandalone(after)
 	a, b := fields(before), fields(after)
@@ -93,12 +93,13 @@ func byPart(a, b string) int {
 }
 
 func part(path string) int {
-	for i, prefix := range []string{"job.", "flinkConfiguration."} {
-		if strings.HasPrefix(path, prefix) {
-			return i
-		}
+	switch {
+	case strings.HasPrefix(path, "job."):
+		return 0
+	case strings.HasPrefix(path, "flinkConfiguration."):
+		return 2
 	}
-	return 2
+	return 1
 }
 
 func orNull(s string) string {

@@ -67,8 +67,12 @@ func (o *Operator) observeJob(ctx context.Context, s *subject) error {
 			return o.found(ctx, s, j)
 		}
 	}
+	s.status.Job.State = jobReconciling
+	if o.old() {
+		return nil // it says nothing
+	}
 	const lost = "Job Not Found"
-	s.status.Job.State, s.status.Error = jobReconciling, lost
+	s.status.Error = lost
 	return o.api.tell(ctx, s.o, note{"Job", "Missing", lost, true})
 }
 

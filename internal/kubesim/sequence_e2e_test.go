@@ -114,15 +114,19 @@ func crLine(o *object) string {
 		return ""
 	}
 	last := "-"
+	seen := nested(o, "status", "observedGeneration")
 	if text, _ := nested(o, "status", "reconciliationStatus", "lastReconciledSpec").(string); text != "" {
 		var r reconciled
 		if json.Unmarshal([]byte(text), &r) == nil {
 			last = flatten(asMap(r.Spec["flinkConfiguration"]))[keyOverrides]
+			if m := r.Meta.Metadata; m != nil {
+				seen = m.Generation
+			}
 		}
 	}
-	words := []string{fmt.Sprint(o.GetGeneration())}
+	words := []string{fmt.Sprint(o.GetGeneration()), fmt.Sprint(seen)}
 	for _, path := range [][]string{
-		{"status", "observedGeneration"}, {"status", "reconciliationStatus", "state"}, {"status", "lifecycleState"},
+		{"status", "reconciliationStatus", "state"}, {"status", "lifecycleState"},
 		{"status", "jobManagerDeploymentStatus"}, {"status", "jobStatus", "state"},
 	} {
 		words = append(words, fmt.Sprint(nested(o, path...)))
@@ -201,10 +205,19 @@ func flinkLine(ctx context.Context, f flinkREST) (string, string) {
 	return "", "no job"
 }
 
-// TestOperatorDoesWhatWasRecorded plays the sequence that was recorded of
-// 1.15.0 and compares every state of the resource, every Event and what Flink
-// was told.
+// TestOperatorDoesWhatWasRecorded plays the sequences that were recorded and
+// compares every state of the resource, every Event and what Flink was told.
 func TestOperatorDoesWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{Operator115, Operator17} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			playRecorded(t, version)
+		})
+	}
+}
+
+func playRecorded(t *testing.T, version string) {
 	plane := kubetest.Plane(t)
 	ns := kubetest.Namespace(t)
 	a, err := newAPI(plane.Config(), "flinkscaler")
@@ -212,12 +225,12 @@ func TestOperatorDoesWhatWasRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubeletFor(t, ns, KubeletOptions{Flink: nimble()})
-	op := operatorFor(t, ns, Options{})
+	op := operatorFor(t, ns, Options{Version: version})
 	crs := watchLines(t, a, flinkDeployments, ns, crLine)
 	events := watchLines(t, a, coreEvents, ns, eventLine)
 	rest := port(t)
 	jobBefore := ""
-	for _, s := range readRecording(t, "testdata/recorded-1.15.0.txt") {
+	for _, s := range readRecording(t, "testdata/recorded-"+version+".txt") {
 		t.Logf("step %s", s.write)
 		kind, what, _ := strings.Cut(s.write, " ")
 		switch kind {

@@ -55,7 +55,7 @@ func (o *Operator) suspend(ctx context.Context, s *subject) error {
 	}
 	begin := time.Now()
 	if s.job() != nil && !s.suspended() {
-		if err := o.api.tell(ctx, s.o, note{o.component(s), "Suspended", "Suspending existing deployment.", false}); err != nil {
+		if err := o.api.tell(ctx, s.o, note{managerComponent, "Suspended", "Suspending existing deployment.", false}); err != nil {
 			return err
 		}
 		if problem := o.stopJob(ctx, s, mode); problem != "" {
@@ -185,8 +185,10 @@ func (o *Operator) deploy(ctx context.Context, s *subject) error {
 	}
 	if s.job() != nil && o.needsJobID(s, mode) {
 		s.status.Job.ID = newJobID()
-		if err := o.save(ctx, s); err != nil {
-			return err
+		if s.resource == flinkDeployments { // that of a session job shows once it is submitted
+			if err := o.save(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
 	if err := o.submit(ctx, s, from); err != nil {
@@ -206,8 +208,14 @@ func (o *Operator) deploy(ctx context.Context, s *subject) error {
 
 // submit makes what runs the job, or the session cluster.
 func (o *Operator) submit(ctx context.Context, s *subject, from string) error {
-	if err := o.api.tell(ctx, s.o, note{o.component(s), "Submit", "Starting deployment", false}); err != nil {
-		return err
+	component := managerComponent
+	if s.resource == flinkSessionJobs {
+		component = "Job"
+	}
+	if s.job() != nil {
+		if err := o.api.tell(ctx, s.o, note{component, "Submit", "Starting deployment", false}); err != nil {
+			return err
+		}
 	}
 	if s.resource == flinkSessionJobs {
 		return o.runInSession(ctx, s, from)
