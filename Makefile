@@ -9,7 +9,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 ENSURE := go run ./tools/ensure
 # What the Kubernetes tests run: a control plane, the operator, and the Flink that it understands.
-KUBE_TOOLS := kube flink-operator flink:1.18.1 testjob
+KUBE_TOOLS := kube render flink-operator flink:1.18.1 testjob
 # timed NAME COMMAND: runs it and prints how long it took.
 timed = @start=$$(date +%s); ( $(2) ); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
 

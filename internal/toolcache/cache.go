@@ -25,6 +25,9 @@ const (
 	EtcdVersion = "3.6.16"
 	// KubeVersion is that of the Kubernetes API server and controller manager.
 	KubeVersion = "1.37.2"
+	// HelmVersion and KustomizeVersion render what is in deploy/.
+	HelmVersion      = "3.22.0"
+	KustomizeVersion = "5.8.2"
 	// OperatorVersion is the newest Flink Kubernetes operator that is published with its code.
 	OperatorVersion = "1.7.0"
 	// OperatorCRDVersion is the newest release whose custom resource definitions are published. OperatorVersion runs on
@@ -94,6 +97,12 @@ func (c Cache) KubeAPIServer() string { return c.bin("kube-apiserver-" + KubeVer
 // KubeControllerManager is the place of kube-controller-manager.
 func (c Cache) KubeControllerManager() string { return c.bin("kube-controller-manager-" + KubeVersion) }
 
+// Helm is the place of helm.
+func (c Cache) Helm() string { return c.bin("helm-" + HelmVersion) }
+
+// Kustomize is the place of kustomize.
+func (c Cache) Kustomize() string { return c.bin("kustomize-" + KustomizeVersion) }
+
 // FlinkOperator is the place of the Flink Kubernetes operator: its jars, and the CRDs beside them.
 func (c Cache) FlinkOperator() Operator {
 	return OperatorAt(filepath.Join(c.root, "flink-operator-"+OperatorVersion+"-crds-"+OperatorCRDVersion))
@@ -131,6 +140,12 @@ func (c Cache) FindKubeAPIServer() (string, error) { return present(c.KubeAPISer
 func (c Cache) FindKubeControllerManager() (string, error) {
 	return present(c.KubeControllerManager(), "kube")
 }
+
+// FindHelm returns the helm to run, or ErrMissing.
+func (c Cache) FindHelm() (string, error) { return present(c.Helm(), "render") }
+
+// FindKustomize returns the kustomize to run, or ErrMissing.
+func (c Cache) FindKustomize() (string, error) { return present(c.Kustomize(), "render") }
 
 // FindFlinkOperator returns where the parts of the operator are, or ErrMissing.
 func (c Cache) FindFlinkOperator() (Operator, error) {

@@ -46,6 +46,7 @@ func TestTargets(t *testing.T) {
 		"in order":          {"the order is the user's", []string{"tctl", "temporal"}, []string{"tctl", "temporal"}},
 		"job implies Flink": {"the job is compiled against Flink 1", []string{"testjob"}, []string{"flink:1.20.5", "testjob"}},
 		"control plane":     {"one name for all of it", []string{"kube"}, []string{"etcd", "kube-apiserver", "kube-controller-manager"}},
+		"renderers":         {"both are needed to compare", []string{"render"}, []string{"helm", "kustomize"}},
 		"once each":         {"nothing is made twice", []string{"flink:1.20.5", "testjob", "flink:1.20.5"}, []string{"flink:1.20.5", "testjob"}},
 	}
 	for name, tc := range cases {
@@ -80,6 +81,8 @@ func TestPinnedVersionsAreThoseOfTheModules(t *testing.T) {
 		{"../etcd/go.mod", "go.etcd.io/etcd/server/v3 v" + toolcache.EtcdVersion},
 		{"../kube/go.mod", "k8s.io/kubernetes v" + toolcache.KubeVersion},
 		{"../kube/go.mod", "k8s.io/apiserver => k8s.io/apiserver v0" + strings.TrimPrefix(toolcache.KubeVersion, "1")},
+		{"../helm/go.mod", "helm.sh/helm/v3 v" + toolcache.HelmVersion},
+		{"../kustomize/go.mod", "sigs.k8s.io/kustomize/kustomize/v5 v" + toolcache.KustomizeVersion},
 		{"operator-pom.xml", "<operator.version>" + toolcache.OperatorVersion + "</operator.version>"},
 	}
 	for _, tc := range cases {

@@ -11,7 +11,7 @@ import (
 )
 
 // knownTargets is shown to whoever asks for another.
-const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, flink-operator"
+const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, render, flink-operator"
 
 // target is one thing in the cache.
 type target interface {
@@ -63,6 +63,8 @@ func (e *ensurer) resolve(name string) ([]target, error) {
 		return []target{o}, err
 	case name == "kube":
 		return e.kube(), nil
+	case name == "render":
+		return e.render(), nil
 	case name == "flink-operator":
 		return []target{operatorTarget{e: e}}, nil
 	case kind == "flink" && hasVersion:
