@@ -168,6 +168,16 @@ func TestVerifyWhatOthersCarry(t *testing.T) {
 			o.held, o.carried = o.held.Want(sizes(1, 2)), core.Carried{Note: "generation 3 is not observed"}
 			o.rescale()
 		}, core.Failed, core.ReasonNotCarried, true, "generation 3 is not observed"},
+		"not carried, but known": {"what is wanted shows what was written, the job has not moved", func(o *others) {
+			before := o.status.RunningSince.Add(-time.Minute)
+			o.carried = core.Carried{Note: "generation 3 is not observed"}
+			o.status.Topology.Vertices[1].Parallelism, o.status.RunningSince = 2, before
+			o.run()
+		}, core.Failed, core.ReasonNotCarried, true, "generation 3 is not observed"},
+		"slots are missing": {"an operator that waits for them is no news", func(o *others) {
+			o.slots, o.free.Free, o.carried = 3, 0, core.Carried{Note: "UPGRADING"}
+			o.rescale()
+		}, core.Partial, core.ReasonNoSlots, false, "none of the cluster's 16 slots is free"},
 		"at size, not settled": {"the operator is stuck, but the job runs as wanted", func(o *others) { o.carried = core.Carried{Note: "UPGRADING"} }, core.Partial, core.ReasonNotCarried, false, "UPGRADING"},
 		"no pods": {"the quota denies them", func(o *others) {
 			o.slots, o.carried = 3, core.Carried{Reason: core.ReasonNoRoom, Note: "exceeded quota"}

@@ -362,7 +362,7 @@ func (w *watch) verdict() Verified {
 		v.Note = "the JobManager was lost while the job was rescaled, and its successor knows nothing of what was asked of it (no HA); it runs as it was submitted"
 	case w.displaced():
 		v.Kind, v.Reason, v.Note = core.Partial, core.ReasonForeignWriter, w.carried.Note
-	case !v.WishHeld && !w.carried.Done:
+	case !w.carried.Done && (!v.WishHeld || !w.restarted()):
 		w.unwell(&v, orReason(w.carried.Reason, core.ReasonNotCarried), "what was wanted was written, but it did not come to Flink until the deadline: "+w.carried.Note)
 	case !v.WishHeld:
 		w.taken(&v)
@@ -426,12 +426,15 @@ func (w *watch) partly(v *Verified) {
 	}
 	v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline, %d of %d subtasks in all", reached, total, subtasks(v.Got), subtasks(w.in.Wanted))
 	switch s := w.seen.Slots; {
-	case !w.carried.Done:
-		v.Reason = orReason(w.carried.Reason, core.ReasonNotReached)
+	case w.carried.Reason == core.ReasonNoRoom:
+		v.Reason = core.ReasonNoRoom
 		v.Note += "; " + w.carried.Note
 	case s != nil && s.Free == 0:
 		v.Reason = core.ReasonNoSlots
 		v.Note += fmt.Sprintf("; none of the cluster's %d slots is free", s.Total)
+	case !w.carried.Done:
+		v.Reason = orReason(w.carried.Reason, core.ReasonNotReached)
+		v.Note += "; " + w.carried.Note
 	case !w.restarted():
 		v.Note += "; Flink has not begun yet"
 	default:

@@ -1,20 +1,18 @@
 package k8s
 
-import (
-	"context"
+import "flinkscaler/core"
 
-	"flinkscaler/core"
-)
-
-// Mark gives the id of the decision that wrote last, as the job's object shows
-// it. It is empty when nothing was ever written, and when the mark was wiped: a
-// tool that replaces the whole object takes the mark, the value and the owner of
-// the field with it, so that nobody is left to name. Whoever wrote a decision and
-// reads another mark knows that it was reverted.
-func (c *Cluster) Mark(ctx context.Context, job core.JobRef) (decision string, err error) {
-	v, err := c.open(ctx, job)
-	if err != nil {
-		return "", err
+// mark says whether an object bears the mark of a decision, for the methods that
+// leave one. A tool that replaces the whole object takes the mark, the value and
+// the owner of the field with it, so that nobody is left to name.
+func mark(m method, o *object) core.MarkState {
+	switch m.(type) {
+	case inPlace, upgrade, clusterJob:
+	default:
+		return ""
 	}
-	return v.object.GetAnnotations()[AnnotationDecision], nil
+	if o.GetAnnotations()[AnnotationDecision] == "" {
+		return core.Unmarked
+	}
+	return core.Marked
 }

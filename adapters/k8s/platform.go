@@ -29,7 +29,7 @@ func (c *Cluster) Locate(ctx context.Context, target core.Target) (core.JobRef, 
 		return core.JobRef{}, err
 	}
 	means := m.means()
-	v.job.Means = &means
+	v.job.Means, v.job.Mark = &means, mark(m, v.object)
 	return v.job, nil
 }
 

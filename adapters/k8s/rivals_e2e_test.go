@@ -97,19 +97,17 @@ func TestRealOwners(t *testing.T) {
 	const others = `{"apiVersion":"flink.apache.org/v1beta1","kind":"FlinkDeployment","metadata":{"name":"orders"},"spec":{"flinkConfiguration":{"taskmanager.numberOfTaskSlots":"2"}}}`
 	b := newBench(t, nativeJob)
 	ours := func() { b.write(t, FieldManager, types.ApplyPatchType, flinks, "orders", fmt.Sprintf(key, 3)) }
-	mark := func(want string) {
+	marked := func(want core.MarkState) {
 		t.Helper()
-		got, err := b.Mark(t.Context(), b.job(t, core.KubernetesTarget{Kind: core.KindFlinkDeployment, Name: "orders"}))
-		must(t, err)
-		if got != want {
+		if got := mark(inPlace{}, b.read(t, flinks, "orders")); got != want {
 			t.Errorf("the mark is %q, want %q", got, want)
 		}
 	}
 	b.wantRivals(t, "a new job", "")
-	mark("")
+	marked(core.Unmarked)
 	ours()
 	b.wantRivals(t, "we wrote", "")
-	mark("7-1")
+	marked(core.Marked)
 	b.write(t, "kustomize-controller", types.ApplyPatchType, flinks, "orders", others)
 	b.wantRivals(t, "Git does not name our key", "")
 	b.write(t, "kustomize-controller", types.ApplyPatchType, flinks, "orders", fmt.Sprintf(key, 4))
@@ -130,7 +128,7 @@ func TestRealOwners(t *testing.T) {
 	_, err := kubetest.Plane(t).Dynamic().Resource(flinks).Namespace(b.namespace).Update(t.Context(), o.Unstructured, metav1.UpdateOptions{FieldManager: "argocd-controller"})
 	must(t, err)
 	b.wantRivals(t, "replaced", "")
-	mark("")
+	marked(core.Unmarked)
 }
 
 // TestRealOperatorSigns: what the operator leaves in the API server is read as it

@@ -139,7 +139,10 @@ func (o wish) not(meaning error, why string) error {
 func (o wish) carried(_ context.Context, r core.Requirements) (core.Carried, error) {
 	for _, b := range r {
 		if n, ok := o.asked[b.ID]; ok && n != b.Upper {
-			return o.outstanding(fmt.Sprintf("the object asks for %d of vertex %s by now, not for %d", n, b.ID, b.Upper))
+			return core.Carried{
+				Reason: core.ReasonForeignWriter,
+				Note:   fmt.Sprintf("somebody else changed it: the object asks for %d of vertex %s by now, not for %d", n, b.ID, b.Upper),
+			}, nil
 		}
 	}
 	if !o.upToDate() {
