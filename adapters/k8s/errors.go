@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -62,8 +63,13 @@ func meaningOf(err error, c call) (meaning error, hint string) {
 		return core.ErrNotFound, missing(s, c)
 	case http.StatusConflict:
 		return conflict(s)
-	case http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestEntityTooLarge:
-		return core.ErrRefused, "the API server, or an admission webhook, does not take it"
+	case http.StatusUnprocessableEntity:
+		if another(s) {
+			return core.ErrNotFound, "it was deleted and created anew since it was read"
+		}
+		return core.ErrRefused, refusal
+	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestEntityTooLarge:
+		return core.ErrRefused, refusal
 	case http.StatusTooManyRequests:
 		return core.ErrBusy, "the API server has too much to do; it was not taken"
 	case http.StatusGone:
@@ -73,6 +79,14 @@ func meaningOf(err error, c call) (meaning error, hint string) {
 		return core.ErrBusy, "nothing was written: see whether the pods behind the webhook run (mostly those of the Flink operator)"
 	}
 	return core.ErrUnreachable, noAnswer(c)
+}
+
+const refusal = "the API server, or an admission webhook, does not take it"
+
+// another is true when the object that is there has another uid than the one that
+// was to be written.
+func another(s metav1.Status) bool {
+	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }
 
 // webhook is how the API server says that it could not ask one.
