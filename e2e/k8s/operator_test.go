@@ -3,11 +3,14 @@
 package k8s
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"flinkscaler/internal/child"
 	"flinkscaler/internal/kubelocal/kubetest"
 )
 
@@ -104,4 +107,38 @@ func TestAJobManagerThatCrashed(t *testing.T) {
 	must(t, pod.Process().Kill())
 	r.awaitJob(d.URL(), id, "at 3 again", func(j job) bool { return j.runs(slow, 3) })
 	r.delete(deployments, "kept")
+}
+
+// TestASizeThatFails: the job goes on at a smaller one.
+func TestASizeThatFails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	d, rates := kubetest.Application(t, "large")
+	must(t, rates.Set(1500))
+	d.Job.Args = []string{"--fail-at", "4"}
+	r.apply(d.Manifest())
+	id := r.await(deployments, "large", "settled", resource.settled).Status.JobStatus.JobID
+	running := r.awaitJob(d.URL(), id, "running", func(j job) bool { return j.State == "RUNNING" && len(j.Vertices) > 0 })
+	slow := running.vertex(t, "slow")
+
+	r.override(deployments, "large", slow+":4")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, child.WaitFor(ctx, "the job to fail", func(ctx context.Context) (string, bool, error) {
+		var answer struct {
+			History struct {
+				Entries []struct {
+					Stacktrace string `json:"stacktrace"`
+				} `json:"entries"`
+			} `json:"exceptionHistory"`
+		}
+		if err := get(ctx, d.URL()+"/jobs/"+id+"/exceptions", &answer); err != nil {
+			return err.Error(), false, nil
+		}
+		text := fmt.Sprint(answer)
+		return text, strings.Contains(text, "Insufficient number of network buffers for 4 subtasks"), nil
+	}))
+	r.override(deployments, "large", slow+":3")
+	r.awaitJob(d.URL(), id, "at 3", func(j job) bool { return j.runs(slow, 3) })
+	r.delete(deployments, "large")
 }

@@ -46,6 +46,8 @@ type Job struct {
 	Parallelism int
 	// UpgradeMode is savepoint by default.
 	UpgradeMode string
+	// Args are more of the test job's arguments.
+	Args []string
 }
 
 // Application is a FlinkDeployment that runs the test job, with a port, a folder and a rate file of its own.
@@ -124,11 +126,10 @@ func (d Deployment) configuration() map[string]any {
 }
 
 func (j Job) spec(name string) map[string]any {
+	args := []string{"--rate-file", j.Rates, "--splits", strconv.Itoa(cmp.Or(j.Splits, 12)), "--max-parallelism", "24", "--name", name}
 	return map[string]any{
 		"entryClass": testjob.MainClass, "parallelism": max(j.Parallelism, 1), "upgradeMode": cmp.Or(j.UpgradeMode, "savepoint"),
-		"args": []string{
-			"--rate-file", j.Rates, "--splits", strconv.Itoa(cmp.Or(j.Splits, 12)), "--max-parallelism", "24", "--name", name,
-		},
+		"args": append(args, j.Args...),
 	}
 }
 

@@ -51,7 +51,7 @@ final class CostlyMap extends RichMapFunction<Long, Long> {
         if (failAt <= 0 || ++records < FAILS_AFTER) {
             return;
         }
-        int size = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
+        int size = Subtasks.count(getRuntimeContext());
         if (size >= failAt) {
             throw new IllegalStateException("Insufficient number of network buffers for " + size + " subtasks");
         }
