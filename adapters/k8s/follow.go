@@ -20,6 +20,10 @@ func followMethod(ctx context.Context, v *view, options map[string]string) (meth
 	if !adaptive(options) {
 		return notAdaptive(), nil
 	}
+	t, err := v.graph(ctx)
+	if err != nil && !errors.Is(err, core.ErrNotReady) {
+		return nil, err
+	}
 	jobs, err := v.flink.Jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -28,10 +32,6 @@ func followMethod(ctx context.Context, v *view, options map[string]string) (meth
 		if !j.State.Ended() && j.ID != v.job.ID {
 			return unsafe{fmt.Sprintf("in mode follow a job takes all slots that there are, but job %q runs on the same TaskManagers", cut(j.Name))}, nil
 		}
-	}
-	t, err := v.graph(ctx)
-	if err != nil && !errors.Is(err, core.ErrNotReady) {
-		return nil, err
 	}
 	if n := groups(t); n > 1 {
 		return unsafe{fmt.Sprintf("in mode follow all vertices get one size, but the job has %d slot sharing groups, which divide the slots among them: put all operators into one group", n)}, nil

@@ -16,9 +16,10 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/kubelocal/kubetest"
+	"flinkscaler/internal/kubesim"
 )
 
-func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(kubetest.Main(m, kubesim.FlinkClusterCRD)) }
 
 // patience is for what controllers do within seconds, on a busy machine too.
 const patience = 3 * time.Minute
