@@ -4,6 +4,7 @@ package k8s_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -93,13 +94,16 @@ func TestEventsConformance(t *testing.T) {
 		},
 		Break: func(t *testing.T) func() {
 			t.Helper()
-			server := kubetest.Plane(t).APIServer()
-			if err := server.Freeze(); err != nil {
+			plane := kubetest.Plane(t)
+			if err := plane.APIServer().Kill(); err != nil {
 				t.Fatal(err)
 			}
 			return func() {
-				if err := server.Thaw(); err != nil {
-					t.Error(err)
+				if err := plane.APIServer().Launch(); err != nil {
+					t.Fatal(err)
+				}
+				if err := plane.WaitReady(context.Background()); err != nil {
+					t.Fatal(err)
 				}
 			}
 		},
