@@ -183,6 +183,10 @@ func TestVerifyWhatOthersCarry(t *testing.T) {
 			o.slots, o.carried = 3, core.Carried{Reason: core.ReasonNoRoom, Note: "exceeded quota"}
 			o.rescale()
 		}, core.Partial, core.ReasonNoRoom, false, "exceeded quota"},
+		"carried, and no pods": {"Flink has it, and what it needs does not come", func(o *others) {
+			o.slots, o.carried = 3, core.Carried{Done: true, Reason: core.ReasonNoRoom, Note: "fits on no node"}
+			o.rescale()
+		}, core.Partial, core.ReasonNoRoom, false, "fits on no node"},
 		"taken away": {"I8: another has the field now", func(o *others) {
 			o.carried = core.Carried{Reason: core.ReasonForeignWriter, Note: "argocd-controller has it"}
 		}, core.Partial, core.ReasonForeignWriter, false, "argocd-controller"},

@@ -329,7 +329,7 @@ func (w *watch) phase() string {
 		return "asking: " + string(core.ReasonFor(w.err))
 	case !w.status.AllTasksRunning():
 		return "waiting for all tasks to run"
-	case !w.carried.Done && w.carried.Note != "":
+	case w.carried.Note != "":
 		return w.carried.Note
 	case !w.restarted():
 		return "waiting for Flink to rescale"
@@ -426,8 +426,8 @@ func (w *watch) partly(v *Verified) {
 	}
 	v.Note = fmt.Sprintf("%d of %d changed vertices run at the wanted size at the deadline, %d of %d subtasks in all", reached, total, subtasks(v.Got), subtasks(w.in.Wanted))
 	switch s := w.seen.Slots; {
-	case w.carried.Reason == core.ReasonNoRoom:
-		v.Reason = core.ReasonNoRoom
+	case w.carried.Reason == core.ReasonNoRoom, w.carried.Done && w.carried.Reason != "":
+		v.Reason = w.carried.Reason
 		v.Note += "; " + w.carried.Note
 	case s != nil && s.Free == 0:
 		v.Reason = core.ReasonNoSlots

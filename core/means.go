@@ -45,7 +45,8 @@ type Rival struct {
 type Carried struct {
 	// Done is true when nothing is outstanding between us and Flink.
 	Done bool `json:"done"`
-	// Reason and Note say what is waited for, or what went wrong, while it is not.
+	// Reason and Note say what is waited for, or what went wrong, while it is not;
+	// with Done, why TaskManagers that are needed do not come, empty when they do.
 	Reason Reason `json:"reason,omitempty"`
 	Note   string `json:"note,omitempty"`
 }

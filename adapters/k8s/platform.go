@@ -3,6 +3,7 @@ package k8s
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"flinkscaler/core"
 )
@@ -74,11 +75,22 @@ func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r 
 
 // Carried says how far what was wanted has come, by the object alone.
 func (c *Cluster) Carried(ctx context.Context, job core.JobRef, r core.Requirements) (core.Carried, error) {
-	m, err := c.way(ctx, job)
+	v, err := c.open(ctx, job)
 	if err != nil {
 		return core.Carried{}, err
 	}
-	return m.carried(ctx, r)
+	m, err := v.method(ctx)
+	if err != nil {
+		return core.Carried{}, err
+	}
+	carried, err := m.carried(ctx, r)
+	if err != nil || !carried.Done && carried.Reason != core.ReasonNotCarried {
+		return carried, err
+	}
+	if reason, note := v.whyNoPods(ctx, r); note != "" {
+		carried.Reason, carried.Note = reason, strings.TrimPrefix(carried.Note+"; "+note, "; ")
+	}
+	return carried, nil
 }
 
 // way reads the object behind a job, and gives the method that it allows now.
