@@ -74,7 +74,8 @@ func (p *Plane) InstallCRDs(ctx context.Context, manifests ...string) error {
 	return nil
 }
 
-// served waits until objects of a kind can be listed: the API server takes on a kind a moment after it was defined.
+// served waits until objects of a kind can be listed, and their kind be looked up: the API server takes on a kind a
+// moment after it was defined, and tells of it another moment later.
 func (p *Plane) served(ctx context.Context, definition *unstructured.Unstructured) error {
 	resource, err := defined(definition)
 	if err != nil {
@@ -84,6 +85,10 @@ func (p *Plane) served(ctx context.Context, definition *unstructured.Unstructure
 	defer cancel()
 	return child.WaitFor(ctx, "CRD "+definition.GetName(), func(ctx context.Context) (string, bool, error) {
 		_, err := p.clients.dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil {
+			p.clients.kinds.Reset()
+			_, err = p.clients.kinds.KindFor(resource)
+		}
 		return fmt.Sprint(err), err == nil, nil
 	})
 }
