@@ -26,6 +26,7 @@ var (
 	_ activities.Platform      = (*k8s.Cluster)(nil)
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
 	_ activities.RivalDetector = (*k8s.Cluster)(nil)
+	_ activities.Room          = (*k8s.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
@@ -100,7 +101,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 			known.Redeployer, known.Savepoints = opened.flink, file.Savepoints{}
 		}
 		if k := opened.kubernetes; k != nil {
-			known.Carrier, known.Rivals = k, k
+			known.Carrier, known.Rivals, known.Room = k, k, k
 		}
 		clusters[c.Name] = known
 	}
