@@ -51,7 +51,7 @@ func TestAnApplication(t *testing.T) {
 	}
 
 	r.delete(deployments, "orders")
-	if pods := kubetest.Kubelet(t).Pods(r.namespace, map[string]string{"app": "orders"}); len(pods) != 0 {
+	if pods := r.kubelet.Pods(r.namespace, map[string]string{"app": "orders"}); len(pods) != 0 {
 		t.Errorf("%d pods are run of a cluster that is gone", len(pods))
 	}
 }
@@ -59,7 +59,7 @@ func TestAnApplication(t *testing.T) {
 // clusterUID tells one Deployment of a JobManager from the next.
 func (r *rig) clusterUID(name string) string {
 	r.t.Helper()
-	found, err := kubetest.Plane(r.t).Clientset().AppsV1().Deployments(r.namespace).Get(r.t.Context(), name, meta.GetOptions{})
+	found, err := r.plane.Clientset().AppsV1().Deployments(r.namespace).Get(r.t.Context(), name, meta.GetOptions{})
 	must(r.t, err)
 	return string(found.UID)
 }
@@ -102,7 +102,7 @@ func TestAJobManagerThatCrashed(t *testing.T) {
 	r.override(deployments, "kept", slow+":3")
 	r.awaitJob(d.URL(), id, "at 3", func(j job) bool { return j.runs(slow, 3) })
 
-	pod, err := kubetest.Kubelet(t).JobManager(t.Context(), r.namespace, "kept")
+	pod, err := r.kubelet.JobManager(t.Context(), r.namespace, "kept")
 	must(t, err)
 	must(t, pod.Process().Kill())
 	r.awaitJob(d.URL(), id, "at 3 again", func(j job) bool { return j.runs(slow, 3) })

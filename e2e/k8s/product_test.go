@@ -229,7 +229,7 @@ func (r *rig) awaitEvent(name, reason string) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	must(r.t, child.WaitFor(ctx, "an Event "+reason+" on "+name, func(ctx context.Context) (string, bool, error) {
-		list, err := kubetest.Plane(r.t).Clientset().EventsV1().Events(r.namespace).List(ctx, meta.ListOptions{})
+		list, err := r.plane.Clientset().EventsV1().Events(r.namespace).List(ctx, meta.ListOptions{})
 		if err != nil {
 			return err.Error(), false, nil
 		}

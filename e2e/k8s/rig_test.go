@@ -19,7 +19,10 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"flinkscaler/internal/child"
+	"flinkscaler/internal/kubelocal"
+	"flinkscaler/internal/kubelocal/kubelet"
 	"flinkscaler/internal/kubelocal/kubetest"
+	"flinkscaler/internal/kubelocal/operator"
 )
 
 func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
@@ -37,28 +40,51 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// rig is a namespace, with the operator and the kubelet running.
+// rig is a namespace of a plane, with an operator and a kubelet at work.
 type rig struct {
 	t         *testing.T
+	plane     *kubelocal.Plane
+	kubelet   *kubelet.Kubelet
+	operator  *operator.Operator
 	namespace string
 }
 
+// newRig is a namespace of its own; the rest is everybody's.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	kubetest.Operator(t)
-	kubetest.Kubelet(t)
-	return &rig{t: t, namespace: kubetest.Namespace(t)}
+	return &rig{
+		t: t, plane: kubetest.Plane(t), kubelet: kubetest.Kubelet(t), operator: kubetest.Operator(t), namespace: kubetest.Namespace(t),
+	}
+}
+
+// newOwnRig shares nothing, for tests that do harm to what others need.
+func newOwnRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t}
+	var err error
+	r.plane, err = kubetest.StartPlane(t.Context(), kubelocal.Options{Dir: t.TempDir()})
+	must(t, err)
+	t.Cleanup(func() { must(t, r.plane.Close()) })
+	r.kubelet, err = kubetest.StartKubelet(kubelet.Options{Plane: r.plane, Dir: t.TempDir()})
+	must(t, err)
+	t.Cleanup(func() { must(t, r.kubelet.Close()) })
+	r.operator, err = operator.Start(t.Context(), operator.Options{Plane: r.plane, Dir: t.TempDir()})
+	must(t, err)
+	t.Cleanup(func() { must(t, r.operator.Close()) })
+	r.namespace, err = r.plane.Namespace(t.Context(), t.Name())
+	must(t, err)
+	return r
 }
 
 func (r *rig) apply(manifest string) {
 	r.t.Helper()
-	must(r.t, kubetest.Plane(r.t).Apply(r.t.Context(), r.namespace, manifest))
+	must(r.t, r.plane.Apply(r.t.Context(), r.namespace, manifest))
 }
 
 // resources are the custom resources of a kind: flinkdeployments or flinksessionjobs.
 func (r *rig) resources(kind string) dynamic.ResourceInterface {
 	resource := schema.GroupVersionResource{Group: "flink.apache.org", Version: "v1beta1", Resource: kind}
-	return kubetest.Plane(r.t).Dynamic().Resource(resource).Namespace(r.namespace)
+	return r.plane.Dynamic().Resource(resource).Namespace(r.namespace)
 }
 
 // resource is a custom resource, as far as the tests look at it.
@@ -122,7 +148,7 @@ func (r *rig) await(kind, name, what string, wished func(resource) bool) resourc
 		return fmt.Sprintf("%+v", found), wished(found), nil
 	})
 	if err != nil {
-		r.t.Fatalf("%v\n%s", err, kubetest.Operator(r.t).Process().Tail())
+		r.t.Fatalf("%v\n%s", err, r.operator.Process().Tail())
 	}
 	return found
 }

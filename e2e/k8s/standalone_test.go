@@ -40,7 +40,7 @@ func TestAReactiveCluster(t *testing.T) {
 		t.Error("the scale of TaskManagers made a new JobManager")
 	}
 	r.delete(deployments, "waves")
-	if pods := kubetest.Kubelet(t).Pods(r.namespace, map[string]string{"app": "waves"}); len(pods) != 0 {
+	if pods := r.kubelet.Pods(r.namespace, map[string]string{"app": "waves"}); len(pods) != 0 {
 		t.Errorf("%d pods are run of a cluster that is gone", len(pods))
 	}
 }

@@ -153,9 +153,24 @@ func TestASessionCluster(t *testing.T) {
 			t.Error("the JobManager of a pod that is gone runs")
 		}
 	})
+	t.Run("the end of the kubelet", func(t *testing.T) {
+		var processes []*child.Process
+		for _, pod := range k.Pods(namespace, map[string]string{"component": "taskmanager"}) {
+			processes = append(processes, pod.Process())
+		}
+		must(t, k.Close())
+		if len(processes) != 2 {
+			t.Errorf("%d TaskManagers ran; want 2", len(processes))
+		}
+		for _, process := range processes {
+			if process.Alive() {
+				t.Errorf("process %d runs", process.PID())
+			}
+		}
+	})
 }
 
-// TestWhatCannotRun is said on the pod, and closing the kubelet leaves no JVM.
+// TestWhatCannotRun is said on the pod.
 func TestWhatCannotRun(t *testing.T) {
 	plane, namespace := kubetest.Plane(t), kubetest.Namespace(t)
 	start(t, namespace)

@@ -75,14 +75,19 @@ func Main(m *testing.M, crds ...string) int {
 func Plane(t testing.TB) *kubelocal.Plane {
 	t.Helper()
 	return shared.plane.get(t, func(ctx context.Context) (*kubelocal.Plane, error) {
-		crds, err := kubelocal.OperatorCRDs()
-		if err != nil {
-			return nil, err
-		}
-		return kubelocal.Start(ctx, kubelocal.Options{
-			ControllerManager: true, CRDs: append(crds, shared.crds...), Dir: shared.dir, Log: os.Stderr,
-		})
+		return StartPlane(ctx, kubelocal.Options{CRDs: shared.crds, Dir: shared.dir, Log: os.Stderr})
 	})
+}
+
+// StartPlane starts one like Plane, for a test that must have its own. Options are the caller's, besides controllers and the
+// CRDs of the Flink operator, which it has too.
+func StartPlane(ctx context.Context, o kubelocal.Options) (*kubelocal.Plane, error) {
+	crds, err := kubelocal.OperatorCRDs()
+	if err != nil {
+		return nil, err
+	}
+	o.ControllerManager, o.CRDs = true, append(crds, o.CRDs...)
+	return kubelocal.Start(ctx, o)
 }
 
 // Kubelet runs the pods of Flink clusters in all namespaces. Applications have the test job on their class path.
@@ -90,12 +95,18 @@ func Kubelet(t testing.TB) *kubelet.Kubelet {
 	t.Helper()
 	plane := Plane(t)
 	return shared.pods.get(t, func(context.Context) (*kubelet.Kubelet, error) {
-		jar, err := testjob.Jar()
-		if err != nil {
-			return nil, err
-		}
-		return kubelet.Start(kubelet.Options{Plane: plane, Jars: []string{jar}, Dir: shared.dir, Log: os.Stderr})
+		return StartKubelet(kubelet.Options{Plane: plane, Dir: shared.dir, Log: os.Stderr})
 	})
+}
+
+// StartKubelet starts one like Kubelet, for a test that must have its own.
+func StartKubelet(o kubelet.Options) (*kubelet.Kubelet, error) {
+	jar, err := testjob.Jar()
+	if err != nil {
+		return nil, err
+	}
+	o.Jars = append(o.Jars, jar)
+	return kubelet.Start(o)
 }
 
 // Operator is the Flink operator for all namespaces.
