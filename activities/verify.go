@@ -232,6 +232,11 @@ func (w *watch) forgotten() bool {
 // to Flink or after.
 func (w *watch) displaced() bool { return w.carried.Reason == core.ReasonForeignWriter }
 
+// stuck is true while what was written has not come to Flink.
+func (w *watch) stuck() bool {
+	return !w.carried.Done && orReason(w.carried.Reason, core.ReasonNotCarried) == core.ReasonNotCarried
+}
+
 // proof is how long a job must run at its size before that is believed: as long
 // as Flink may show a copy of what was (web.refresh-interval), and long enough
 // to see one that fails as soon as it runs.
@@ -362,8 +367,8 @@ func (w *watch) verdict() Verified {
 		v.Note = "the JobManager was lost while the job was rescaled, and its successor knows nothing of what was asked of it (no HA); it runs as it was submitted"
 	case w.displaced():
 		v.Kind, v.Reason, v.Note = core.Partial, core.ReasonForeignWriter, w.carried.Note
-	case !w.carried.Done && (!v.WishHeld || !w.restarted()):
-		w.unwell(&v, orReason(w.carried.Reason, core.ReasonNotCarried), "what was wanted was written, but it did not come to Flink until the deadline: "+w.carried.Note)
+	case w.stuck() && (!v.WishHeld || !w.restarted()):
+		w.unwell(&v, core.ReasonNotCarried, "what was wanted was written, but it did not come to Flink until the deadline: "+w.carried.Note)
 	case !v.WishHeld:
 		w.taken(&v)
 	case w.looping() != "":
@@ -377,7 +382,7 @@ func (w *watch) verdict() Verified {
 	case w.reached() && !w.calm():
 		w.unwell(&v, core.ReasonJobFailing, "it runs at the wanted size but still fails"+w.words())
 	case w.atSize() && !w.carried.Done:
-		v.Kind, v.Reason = core.Partial, orReason(w.carried.Reason, core.ReasonNotCarried)
+		v.Kind, v.Reason = core.Partial, core.ReasonNotCarried
 		v.Note = "every vertex runs at the wanted size, but what carries it there is not done: " + w.carried.Note
 	case w.reached():
 		v.Kind, v.Note = core.Applied, "every vertex runs at the wanted size"

@@ -155,6 +155,9 @@ func (o wish) carried(_ context.Context, r core.Requirements) (core.Carried, err
 		}
 	}
 	switch {
+	case o.rescaling() && o.object.text("status", "error") == "":
+		// Flink knows what is wanted, and the operator waits as we do.
+		return core.Carried{Reason: core.ReasonNotReached, Note: "the operator waits for the size to show; it says: " + o.says()}, nil
 	case o.object.text("status", "error") != "", !o.settled():
 		return o.outstanding("the operator is not done")
 	case o.jobState() != string(core.JobRunning):
