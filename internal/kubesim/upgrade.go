@@ -225,9 +225,10 @@ func (o *Operator) submit(ctx context.Context, s *subject, from string) error {
 }
 
 // needsJobID is true when the next deployment is another job: from 1.8 on after
-// every upgrade that does not leave the job to HA.
+// every upgrade that does not leave the job to HA. A session cluster runs an id once,
+// so a session job gets another one in every release.
 func (o *Operator) needsJobID(s *subject, mode string) bool {
-	return s.status.Job.ID == "" || (!o.old() && mode != lastState)
+	return s.status.Job.ID == "" || s.resource == flinkSessionJobs || (!o.old() && mode != lastState)
 }
 
 func newJobID() string {
