@@ -72,7 +72,7 @@ func newSite(t *testing.T, job func() flinksim.JobSpec, edit ...func(*k8s.Config
 	t.Cleanup(s.kubelet.Stop)
 	cfg := k8s.Config{
 		REST: plane.Config(), Flink: flink.Config{Timeout: 2 * time.Second},
-		Address: func(string, string, int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) },
+		Address: s.address,
 	}
 	for _, e := range edit {
 		e(&cfg)
@@ -81,6 +81,11 @@ func newSite(t *testing.T, job func() flinksim.JobSpec, edit ...func(*k8s.Config
 	s.ok(err)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// address is where the REST API of every Service is: there is but one.
+func (s *site) address(string, string, int) string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
 
 func (s *site) ok(err error) {
@@ -206,6 +211,7 @@ var (
 	deployments  = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	statefulSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 	flinkCRs     = schema.GroupVersionResource{Group: "flink.apache.org", Version: "v1beta1", Resource: "flinkdeployments"}
+	scalers      = schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
 	quotas       = schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
 	clusterCRs   = schema.GroupVersionResource{Group: "flinkoperator.k8s.io", Version: "v1beta1", Resource: "flinkclusters"}
 )

@@ -9,8 +9,8 @@ import (
 	"flinkscaler/core"
 )
 
-// standaloneMethod is for a FlinkDeployment in standalone mode, where the operator
-// keeps the TaskManagers in a Deployment. In reactive mode it changes nothing but
+// standaloneMethod is for the job of a FlinkDeployment in standalone mode, where the
+// operator keeps the TaskManagers in a Deployment. In reactive mode it changes nothing but
 // the replicas of that; in any other it stops the job and starts it again.
 //
 // spec.taskManager.replicas must be set already. Writing it where it is not would
@@ -22,8 +22,6 @@ func standaloneMethod(ctx context.Context, v *view) (method, error) {
 		return nil, err
 	}
 	switch {
-	case flinkDeployment{}.session(v.object):
-		return unsafe{"a change of replicas makes a session cluster in standalone mode anew, and jobs without HA are lost: use mode native with the adaptive scheduler"}, nil
 	case !reactive(options):
 		return unsafe{"a change of replicas stops and redeploys a job in standalone mode: set scheduler-mode to reactive in spec.flinkConfiguration, or use mode native with the adaptive scheduler"}, nil
 	case v.object.field("spec", "taskManager", "replicas") == nil:
