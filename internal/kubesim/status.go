@@ -170,8 +170,7 @@ func (o *Operator) mark(s *subject, spec map[string]any, state, jobState string)
 	if j := asMap(r.Spec["job"]); j != nil {
 		j["state"] = jobState
 	}
-	first := s.reconciled == nil
-	r.Meta.APIVersion, r.Meta.First = s.o.GetAPIVersion(), first && !o.old()
+	r.Meta.APIVersion, r.Meta.First = s.o.GetAPIVersion(), o.old() && s.status.Reconciliation.Stable == ""
 	if o.old() {
 		r.Meta.Metadata = &struct {
 			Generation int64 `json:"generation"`

@@ -11,11 +11,15 @@ import (
 
 // ask sends a request to Flink and decodes the answer.
 func (d *deployment) ask(method, path string, body, into any) error {
-	b, err := json.Marshal(body)
-	if err != nil {
-		return err
+	var send io.Reader // Flink answers a GET that has a body with an exception
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		send = bytes.NewReader(b)
 	}
-	q, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, bytes.NewReader(b))
+	q, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, send)
 	if err != nil {
 		return err
 	}
