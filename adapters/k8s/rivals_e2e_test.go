@@ -123,7 +123,7 @@ func TestRealOwners(t *testing.T) {
 	// What replaces the whole object leaves no owner behind, and no mark.
 	ours()
 	o := b.read(t, flinks, "orders")
-	delete(o.Object["spec"].(map[string]any)["flinkConfiguration"].(map[string]any), optionOverrides)
+	delete(o.Object["spec"].(map[string]any)["flinkConfiguration"].(map[string]any), overridesKey)
 	o.SetAnnotations(nil)
 	_, err := kubetest.Plane(t).Dynamic().Resource(flinks).Namespace(b.namespace).Update(t.Context(), o.Unstructured, metav1.UpdateOptions{FieldManager: "argocd-controller"})
 	must(t, err)

@@ -13,10 +13,6 @@ import (
 	"flinkscaler/core"
 )
 
-// optionOverrides is the option of Flink that holds the parallelism of single
-// vertices, as "id:n,id:n".
-const optionOverrides = "pipeline.jobvertex-parallelism-overrides"
-
 // newsFor is how long a report of the operator's autoscaler counts: it repeats
 // what still holds at this interval.
 const newsFor = 30 * time.Minute
@@ -63,7 +59,7 @@ const KindOperatorAutoscaler = "FlinkOperatorAutoscaler"
 
 // handOver is how to switch it off without a jump: once it is off, the sizes in
 // the object count again at once, however old they are.
-const handOver = `to hand the job over, write the sizes that run now into ` + optionOverrides + ` of the resource and job.autoscaler.enabled: "false" in one patch, else the job jumps to the old sizes that the resource holds`
+const handOver = `to hand the job over, write the sizes that run now into ` + overridesKey + ` of the resource and job.autoscaler.enabled: "false" in one patch, else the job jumps to the old sizes that the resource holds`
 
 // rivals judges the signs. An autoscaler that is switched off explicitly still
 // counts while its sizes are stored, or are in force: the operator has not caught
@@ -163,13 +159,13 @@ func reports(events []*object, since time.Time) []string {
 // compared, not used.
 func overridesOf(options map[string]string) map[string]string {
 	out := map[string]string{}
-	for _, entry := range strings.Split(options[optionOverrides], ",") {
+	for _, entry := range strings.Split(options[overridesKey], ",") {
 		if id, size, ok := strings.Cut(entry, ":"); ok {
 			out[strings.TrimSpace(id)] = strings.TrimSpace(size)
 		}
 	}
 	for key, size := range options {
-		if id, ok := strings.CutPrefix(key, optionOverrides+"."); ok {
+		if id, ok := strings.CutPrefix(key, overridesKey+"."); ok {
 			out[id] = size
 		}
 	}

@@ -37,9 +37,9 @@ func (v *view) ours() []field {
 			return []field{replicas}
 		}
 	}
-	name, rest, _ := strings.Cut(optionOverrides, ".")
+	name, rest, _ := strings.Cut(overridesKey, ".")
 	return []field{
-		{path: []string{"spec", "flinkConfiguration", optionOverrides}, applied: true},
+		{path: []string{"spec", "flinkConfiguration", overridesKey}, applied: true},
 		{path: []string{"spec", "flinkConfiguration", name, rest}, applied: true},
 	}
 }
