@@ -168,6 +168,19 @@ func TestASessionCluster(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what a kubelet left behind", func(t *testing.T) {
+		left := plane.Clientset().CoreV1().Pods(namespace)
+		must(t, plane.Clientset().AppsV1().StatefulSets(namespace).Delete(t.Context(), "more", meta.DeleteOptions{}))
+		await(t, "the pod to be on its way out", func(ctx context.Context) (string, bool, error) {
+			pod, err := left.Get(ctx, "more-0", meta.GetOptions{})
+			return "nobody deletes it", err == nil && pod.DeletionTimestamp != nil, err
+		})
+		start(t, namespace)
+		await(t, "the pod to go", func(ctx context.Context) (string, bool, error) {
+			_, err := left.Get(ctx, "more-0", meta.GetOptions{})
+			return "it is there", err != nil, nil
+		})
+	})
 }
 
 // TestWhatCannotRun is said on the pod.
