@@ -13,8 +13,9 @@ import (
 	"flinkscaler/core"
 )
 
-// pageSize is how many objects one answer of a list holds.
-const pageSize = 500
+// pageSize is how many objects one answer of a list holds: of resources with a long
+// status that is some MB.
+const pageSize = 250
 
 // get reads an object.
 func (c *Cluster) get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) (*object, error) {

@@ -16,15 +16,20 @@ func (c *Cluster) find(ctx context.Context, target core.KubernetesTarget) (*view
 	if err != nil {
 		return nil, err
 	}
+	return v, v.seek(ctx)
+}
+
+// seek finds the job on the Flink behind the object.
+func (v *view) seek(ctx context.Context) (err error) {
 	if v.job, err = v.kind.locate(ctx, v); err != nil {
-		return nil, err
+		return err
 	}
-	b, err := json.Marshal(target)
+	b, err := json.Marshal(v.target)
 	if err != nil {
-		return nil, fmt.Errorf("target: %w", err)
+		return fmt.Errorf("target: %w", err)
 	}
 	v.job.Extras = map[string]string{extraTarget: string(b), extraUID: string(v.object.GetUID())}
-	return v, nil
+	return nil
 }
 
 // read reads the target's object, and where the REST API of its Flink is.
@@ -37,6 +42,13 @@ func (c *Cluster) read(ctx context.Context, target core.KubernetesTarget) (*view
 	if err != nil {
 		return nil, err
 	}
+	return c.see(ctx, target, o)
+}
+
+// see finds out where the REST API of the Flink of an object is, which was read
+// for the target just now.
+func (c *Cluster) see(ctx context.Context, target core.KubernetesTarget, o *object) (*view, error) {
+	k := kinds[target.Kind]
 	base, err := k.beneath(ctx, c, o)
 	if err != nil {
 		return nil, err
