@@ -73,7 +73,8 @@ signal, 2 when the configuration or the command line is wrong.
 
 Health and metrics: /healthz, /readyz and /metrics on http.listen.
 
-The command evaluate prints what would be decided for a job, without Temporal.`
+The command evaluate prints what would be decided for a job, and discover the jobs
+of a Kubernetes cluster; neither needs Temporal.`
 
 const examples = `  # check a configuration, connect to nothing
   flinkscaler-worker --check --config worker.yaml
@@ -109,7 +110,7 @@ func newCommand(environ []string, stderr io.Writer) *cobra.Command {
 			return start(cmd.Context(), cfg, notes, environ, stderr)
 		},
 	}
-	cmd.AddCommand(newEvaluate(environ))
+	cmd.AddCommand(newEvaluate(environ), newDiscover(environ))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetVersionTemplate("{{.Version}}\n")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

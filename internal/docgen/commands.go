@@ -45,12 +45,18 @@ func commands(ctx context.Context, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	evaluate, err := worker.help(ctx, "evaluate")
-	if err != nil {
-		return "", err
+	page := reference.Commands(top, texts)
+	for _, c := range []struct{ name, about string }{
+		{"evaluate", "It looks at Flink by the worker's configuration, and needs no Temporal."},
+		{"discover", "It looks at Kubernetes and Flink by the worker's configuration, and needs no Temporal."},
+	} {
+		help, err := worker.help(ctx, c.name)
+		if err != nil {
+			return "", err
+		}
+		page += "\n# The command flinkscaler-worker " + c.name + "\n\n" + c.about + "\n\n```text\n" + strings.TrimRight(help, "\n") + "\n```\n"
 	}
-	return reference.Commands(top, texts) + "\n# The command flinkscaler-worker evaluate\n\n" +
-		"It looks at Flink by the worker's configuration, and needs no Temporal.\n\n```text\n" + strings.TrimRight(evaluate, "\n") + "\n```\n", nil
+	return page, nil
 }
 
 // program is one of ours, built.
