@@ -203,5 +203,6 @@ func requests(t *testing.T, namespace string, wanted []string) []request {
 		return out
 	}
 	add("v1", "pods", nobody) // of all namespaces
+	add("karpenter.sh/v1", "nodepools", nobody)
 	return out
 }

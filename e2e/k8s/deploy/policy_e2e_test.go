@@ -145,7 +145,7 @@ func attempts() []attempt {
 		{"finalizers hold an object", false, "session", `{"metadata":{"finalizers":["example.com/x"]}}`, metadata},
 		{"finalizers are for cleaning up", false, "flat", `{"metadata":{"finalizers":null}}`, metadata},
 		{"owners take it along", false, "bare", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"x","uid":"1"}]}}`, metadata},
-		{"both fields of a FlinkCluster", false, "cluster", `{"metadata":{"annotations":{"flinkscaler/decision-id":"1"}},"spec":{"job":{"parallelism":4},"taskManager":{"replicas":4}}}`, ""},
+		{"both fields of a FlinkCluster", false, "cluster", `{"metadata":{"annotations":{"flinkscaler/decision-id":"1","flinkscaler/revision-before":"c-1"}},"spec":{"job":{"parallelism":4},"taskManager":{"replicas":4}}}`, ""},
 		{"its image is code", false, "cluster", `{"spec":{"image":{"name":"evil:1"}}}`, spec},
 		{"its jar is", false, "cluster", `{"spec":{"job":{"jarFile":"http://evil/x.jar"}}}`, spec},
 		{"a field of its job taken away", false, "cluster", `{"spec":{"job":{"jarFile":null}}}`, spec},

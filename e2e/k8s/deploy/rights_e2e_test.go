@@ -22,14 +22,15 @@ func rights() map[string][]string {
 	return map[string][]string{
 		"observe-apache": may(flink, "flinkdeployments: get list", "flinksessionjobs: get list"),
 		"scale-apache":   may(flink, "flinkdeployments: patch", "flinksessionjobs: patch", "flinkdeployments/scale: get patch"),
-		"flinkcluster":   may(cluster, "flinkclusters: get list patch", "flinkclusters/scale: get patch"),
+		"flinkcluster":   append(may(cluster, "flinkclusters: get list patch", "flinkclusters/scale: get patch"), may("", "pods: list")...),
 		"workloads": append(may("apps", "deployments: get", "statefulsets: get", "deployments/scale: get patch", "statefulsets/scale: get patch"),
-			may("", "pods: list patch")...),
+			may("", "pods: list")...),
+		"deletion-cost": may("", "pods: patch"),
 		"rivals": slices.Concat(may("autoscaling", "horizontalpodautoscalers: list"), may("autoscaling.k8s.io", "verticalpodautoscalers: list"),
 			may("keda.sh", "scaledobjects: list"), may("events.k8s.io", "events: list")),
 		"operator-store": may("", "configmaps/autoscaler-orders: get"),
-		"events":         may("events.k8s.io", "events: create patch"),
-		"capacity":       may("", "pods: list", "resourcequotas: list", "limitranges: list"),
+		"events":         append(may("events.k8s.io", "events: create list"), may("", "events: patch")...),
+		"capacity":       append(may("", "pods: list", "resourcequotas: list", "limitranges: list"), may("apps", "deployments: get", "statefulsets: get")...),
 		"proxy":          may("", "services/proxy: get create update"),
 	}
 }
@@ -115,13 +116,13 @@ func TestTheExample(t *testing.T) {
 		return out
 	}
 	shop := slices.Concat(all["observe-apache"], all["scale-apache"], all["rivals"], all["events"], all["capacity"])
-	nodes := may("", "nodes: list", "pods: list")
+	nodes := append(may("", "nodes: list", "pods: list"), may("karpenter.sh", "nodepools: list")...)
 	for namespace, want := range map[string][]string{
 		"shop":        sorted(shop, named("orders", "returns")),
-		"payments":    sorted(shop, all["flinkcluster"], all["workloads"], named("invoices")),
+		"payments":    sorted(shop, all["flinkcluster"], all["workloads"], all["deletion-cost"], named("invoices")),
 		home:          {"list pods"},
 		other:         {"list pods"},
-		"kube-system": {"list pods"},
+		"kube-system": {"get configmaps/cluster-autoscaler-status", "list pods"},
 		"":            sorted(nodes, everybody()),
 	} {
 		t.Run(fmt.Sprintf("in %q", namespace), func(t *testing.T) {

@@ -20,6 +20,9 @@
 - apiGroups: [flinkoperator.k8s.io]
   resources: [flinkclusters/scale]
   verbs: [get, patch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list]
 {{- end }}
 
 {{- define "flinkscaler.rules.workloads" -}}
@@ -31,7 +34,13 @@
   verbs: [get, patch]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [list, patch]
+  verbs: [list]
+{{- end }}
+
+{{- define "flinkscaler.rules.deletion-cost" -}}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [patch]
 {{- end }}
 
 {{- define "flinkscaler.rules.rivals" -}}
@@ -62,10 +71,16 @@
 {{- define "flinkscaler.rules.events" -}}
 - apiGroups: [events.k8s.io]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [create, list]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [patch]
 {{- end }}
 
 {{- define "flinkscaler.rules.capacity" -}}
+- apiGroups: [apps]
+  resources: [deployments, statefulsets]
+  verbs: [get]
 - apiGroups: [""]
   resources: [pods, resourcequotas, limitranges]
   verbs: [list]
