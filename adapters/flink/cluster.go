@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flinkscaler/adapters/flink/shared"
 	"flinkscaler/core"
 )
 
@@ -133,17 +134,17 @@ type Cluster struct {
 	// slots bounds the requests in flight.
 	slots chan struct{}
 
-	version  shared[Version]
-	config   shared[map[string]string]
-	clock    shared[clockReading]
-	managers shared[[]taskManager]
-	clocks   shared[map[string]core.Reading]
-	jobs     shared[[]Job]
-	global   shared[globalMetrics]
+	version  shared.Answer[Version]
+	config   shared.Answer[map[string]string]
+	clock    shared.Answer[clockReading]
+	managers shared.Answer[[]taskManager]
+	clocks   shared.Answer[map[string]core.Reading]
+	jobs     shared.Answer[[]Job]
+	global   shared.Answer[globalMetrics]
 	names    nameCache
 
 	configMu sync.Mutex
-	configs  map[string]*shared[map[string]string]
+	configs  map[string]*shared.Answer[map[string]string]
 }
 
 // New makes a Cluster, or lists every problem of the configuration. It does
@@ -157,7 +158,7 @@ func New(cfg Config) (*Cluster, error) {
 		maxBody: orDefault(cfg.MaxBodyBytes, DefaultMaxBodyBytes),
 		login:   credentials{cfg.Username, cfg.UsernameFile, cfg.PasswordFile, cfg.BearerTokenFile},
 		slots:   make(chan struct{}, orDefault(cfg.MaxRequests, DefaultMaxRequests)),
-		configs: map[string]*shared[map[string]string]{}, redeploy: cfg.Redeploy,
+		configs: map[string]*shared.Answer[map[string]string]{}, redeploy: cfg.Redeploy,
 	}
 	for _, s := range cfg.URLs {
 		u, _ := parseURL(s)

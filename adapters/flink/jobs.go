@@ -29,7 +29,7 @@ type Job struct {
 // id. Flink asks each job's master for it, so that the list is not older than
 // the question; those who ask at the same time share one answer.
 func (c *Cluster) Jobs(ctx context.Context) ([]Job, error) {
-	jobs, err := c.jobs.get(ctx, 0, func(ctx context.Context) ([]Job, error) {
+	jobs, err := c.jobs.Get(ctx, 0, func(ctx context.Context) ([]Job, error) {
 		return fetch(ctx, c, request{op: "list jobs", path: "/v1/jobs/overview"}, decodeJobs)
 	})
 	return slices.Clone(jobs), err

@@ -28,7 +28,7 @@ type taskManager struct {
 }
 
 func (c *Cluster) listManagers(ctx context.Context, maxAge time.Duration) ([]taskManager, error) {
-	return c.managers.get(ctx, maxAge, func(ctx context.Context) ([]taskManager, error) {
+	return c.managers.Get(ctx, maxAge, func(ctx context.Context) ([]taskManager, error) {
 		return fetch(ctx, c, request{op: "list TaskManagers", path: "/v1/taskmanagers"}, decodeManagers)
 	})
 }
@@ -68,7 +68,7 @@ const allManagers = ""
 // managerClocks reads the clocks of the registered TaskManagers; false when
 // that is not possible. One look serves all that ask at the same time.
 func (c *Cluster) managerClocks(ctx context.Context) (map[string]core.Reading, bool) {
-	clocks, err := c.clocks.get(ctx, 0, func(ctx context.Context) (map[string]core.Reading, error) {
+	clocks, err := c.clocks.Get(ctx, 0, func(ctx context.Context) (map[string]core.Reading, error) {
 		all, err := c.listManagers(ctx, 0)
 		if err != nil {
 			return nil, err
@@ -191,9 +191,9 @@ func (c *Cluster) globalMetrics(ctx context.Context, r round) []core.Aggregate {
 		ids := slices.DeleteFunc(names, func(id string) bool { return !managerMetric(id) })
 		return globalMetrics{clock: r.clock, values: c.metricValues(ctx, managerMetricsPath, "TaskManagers", ids)}, nil
 	}
-	got, err := c.global.get(ctx, age, load)
+	got, err := c.global.Get(ctx, age, load)
 	if err == nil && moved(got.clock, r.clock) {
-		got, _ = c.global.get(ctx, 0, load)
+		got, _ = c.global.Get(ctx, 0, load)
 	}
 	return slices.Clone(got.values)
 }

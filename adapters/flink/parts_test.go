@@ -1,12 +1,8 @@
 package flink
 
 import (
-	"context"
-	"errors"
 	"math"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"flinkscaler/core"
@@ -71,64 +67,6 @@ func TestShortErrorTexts(t *testing.T) {
 	}
 	if got := cut("ääää", 5); got != "ä…" {
 		t.Errorf("cut between bytes: %q", got)
-	}
-}
-
-func TestSharedAnswers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var s shared[int]
-		var loads atomic.Int32
-		load := func(context.Context) (int, error) {
-			time.Sleep(time.Second)
-			return int(loads.Add(1)), nil
-		}
-		// Those who ask while another's question is under way get an answer
-		// that was asked for after they asked: the second load serves them all.
-		for range 10 {
-			go func() { _, _ = s.get(t.Context(), 0, load) }()
-		}
-		synctest.Wait()
-		time.Sleep(3 * time.Second)
-		if n := loads.Load(); n > 2 {
-			t.Errorf("%d loads for ten that asked at once", n)
-		}
-		before := loads.Load()
-		if v, err := s.get(t.Context(), time.Minute, load); err != nil || v != int(before) {
-			t.Errorf("%d, %v: an answer of this minute is good enough", v, err)
-		}
-		if v, err := s.get(t.Context(), 0, load); err != nil || v != int(before)+1 {
-			t.Errorf("%d, %v: nothing old was to be given", v, err)
-		}
-	})
-}
-
-func TestSharedFailures(t *testing.T) {
-	t.Parallel()
-	var s shared[int]
-	broken := errors.New("broken")
-	fail := func(ctx context.Context) (int, error) { return 0, errors.Join(broken, ctx.Err()) }
-	if _, ok := s.getOrLast(t.Context(), time.Minute, fail); ok {
-		t.Error("there is an answer though there never was one")
-	}
-	if _, err := s.get(t.Context(), time.Minute, func(context.Context) (int, error) { return 1, nil }); !errors.Is(err, broken) {
-		t.Errorf("%v: a failure is shared as well", err)
-	}
-	if v, err := s.get(t.Context(), 0, func(context.Context) (int, error) { return 1, nil }); err != nil || v != 1 {
-		t.Errorf("%d, %v", v, err)
-	}
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 3 { // whichever way the select goes
-		if _, err := s.get(gone, 0, fail); err == nil {
-			t.Error("no error with a ctx that ended")
-		}
-	}
-	if v, err := s.get(t.Context(), time.Hour, fail); err != nil || v != 1 {
-		t.Errorf("%d, %v: one caller's ctx is no answer for others", v, err)
-	}
-	if v, ok := s.getOrLast(t.Context(), 0, fail); !ok || v != 1 {
-		t.Errorf("%d, %v: the last good answer is kept", v, ok)
 	}
 }
 

@@ -94,7 +94,7 @@ func lastMoment(ctx context.Context, began time.Time, bound time.Duration) time.
 }
 
 func (c *Cluster) readClock(ctx context.Context, maxAge time.Duration) (clockReading, bool) {
-	now, err := c.clock.get(ctx, maxAge, func(ctx context.Context) (clockReading, error) {
+	now, err := c.clock.Get(ctx, maxAge, func(ctx context.Context) (clockReading, error) {
 		plain, err := fetch(ctx, c, request{op: "read JobManager metrics", path: clockPath}, decodePlain)
 		return clockReading{plain[clockMetric], plain["taskSlotsTotal"], plain["taskSlotsAvailable"]}, err
 	})

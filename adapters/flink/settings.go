@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"flinkscaler/adapters/flink/shared"
 	"flinkscaler/core"
 )
 
@@ -42,7 +43,7 @@ type Version struct {
 // Version asks what the cluster is: the cheapest sign that it is Flink. It
 // answers without a leader, so it is no sign that jobs can be read.
 func (c *Cluster) Version(ctx context.Context) (Version, error) {
-	return c.version.get(ctx, rarely, func(ctx context.Context) (Version, error) {
+	return c.version.Get(ctx, rarely, func(ctx context.Context) (Version, error) {
 		return fetch(ctx, c, request{op: "read version", path: "/v1/config"}, decodeVersion)
 	})
 }
@@ -77,14 +78,14 @@ type settings struct {
 // readSettings gives the options, or Flink's defaults where they cannot be
 // read.
 func (c *Cluster) readSettings(ctx context.Context) settings {
-	config, _ := c.config.getOrLast(ctx, rarely, c.loadConfig)
+	config, _ := c.config.GetOrLast(ctx, rarely, c.loadConfig)
 	return settingsOf(config)
 }
 
 // ClusterOptions gives the options that the JobManager was started with, as Flink shows
 // them, a few seconds old at most: what was set, no defaults.
 func (c *Cluster) ClusterOptions(ctx context.Context) (map[string]string, error) {
-	config, err := c.config.get(ctx, recently, c.loadConfig)
+	config, err := c.config.Get(ctx, recently, c.loadConfig)
 	return maps.Clone(config), err
 }
 
@@ -106,7 +107,7 @@ func settingsOf(config map[string]string) settings {
 // jobConfig gives the job's configuration as Flink shows it, at most a minute
 // old, or the last one known where it cannot be read; nil when there was none.
 func (c *Cluster) jobConfig(ctx context.Context, job string) map[string]string {
-	config, _ := c.configOf(job).getOrLast(ctx, rarely, c.loadJobConfig(job))
+	config, _ := c.configOf(job).GetOrLast(ctx, rarely, c.loadJobConfig(job))
 	return maps.Clone(config)
 }
 
@@ -114,7 +115,7 @@ func (c *Cluster) jobConfig(ctx context.Context, job string) map[string]string {
 // seconds old at most: what was set, no defaults. Those that the cluster was started
 // with are among them.
 func (c *Cluster) JobOptions(ctx context.Context, job core.JobRef) (map[string]string, error) {
-	config, err := c.configOf(job.ID).get(ctx, recently, c.loadJobConfig(job.ID))
+	config, err := c.configOf(job.ID).Get(ctx, recently, c.loadJobConfig(job.ID))
 	return maps.Clone(config), err
 }
 
@@ -123,7 +124,7 @@ func (c *Cluster) loadJobConfig(job string) func(context.Context) (map[string]st
 	return func(ctx context.Context) (map[string]string, error) { return fetch(ctx, c, r, decodeConfig) }
 }
 
-func (c *Cluster) configOf(job string) *shared[map[string]string] {
+func (c *Cluster) configOf(job string) *shared.Answer[map[string]string] {
 	c.configMu.Lock()
 	defer c.configMu.Unlock()
 	if s, ok := c.configs[job]; ok {
@@ -132,7 +133,7 @@ func (c *Cluster) configOf(job string) *shared[map[string]string] {
 	if len(c.configs) >= maxConfigs {
 		clear(c.configs) // jobs that are long gone; the others are read again
 	}
-	s := &shared[map[string]string]{}
+	s := &shared.Answer[map[string]string]{}
 	c.configs[job] = s
 	return s
 }

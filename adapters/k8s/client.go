@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/flink/shared"
 	"flinkscaler/core"
 )
 
@@ -31,6 +32,10 @@ type Cluster struct {
 	mu     sync.Mutex
 	flinks map[string]*flink.Cluster
 	places map[core.KubernetesTarget]place
+	lists  map[question]*shared.Answer[listing]
+	// shareFor and reportsFor are the ages that answers may have; tests that write
+	// and look in one breath allow none.
+	shareFor, reportsFor time.Duration
 }
 
 // New makes a Cluster, or lists every problem of the configuration. It does not
@@ -50,6 +55,7 @@ func New(cfg Config) (*Cluster, error) {
 	return &Cluster{
 		cfg: cfg, rest: config, objects: objects, timeout: config.Timeout,
 		flinks: map[string]*flink.Cluster{}, places: map[core.KubernetesTarget]place{},
+		lists: map[question]*shared.Answer[listing]{}, shareFor: shareFor, reportsFor: reportsFor,
 	}, nil
 }
 

@@ -131,14 +131,14 @@ func (v *view) operatorScaler(ctx context.Context, now time.Time) ([]core.Rival,
 	case !errors.Is(err, core.ErrNotFound):
 		return nil, err
 	}
-	found, hidden, err := v.cluster.eventsOf(ctx, v.target.Namespace, string(v.object.GetUID()))
+	told, err := v.cluster.shared(ctx, question{resource: events(), namespace: v.target.Namespace, about: string(v.object.GetUID())})
 	if err != nil {
 		return nil, err
 	}
-	if hidden {
+	if told.hidden {
 		out = append(out, unseen("events.events.k8s.io", "what the operator's autoscaler reports"))
 	}
-	signs.reports = reports(found, now.Add(-newsFor))
+	signs.reports = reports(told.found, now.Add(-newsFor))
 	return append(out, signs.rivals()...), nil
 }
 

@@ -68,19 +68,19 @@ func (v *view) podScalers(ctx context.Context) ([]core.Rival, error) {
 	if v.follows() {
 		return nil, nil
 	}
-	scaled, hidden, err := v.cluster.listIfAny(ctx, scaledObjects(), v.target.Namespace, "")
+	scaled, err := v.cluster.shared(ctx, question{resource: scaledObjects(), namespace: v.target.Namespace, optional: true})
 	if err != nil {
 		return nil, err
 	}
 	var out []core.Rival
-	if hidden {
+	if scaled.hidden {
 		out = append(out, unseen("scaledobjects.keda.sh", "a ScaledObject that has no HorizontalPodAutoscaler"))
 	}
-	autoscalers, err := v.cluster.list(ctx, horizontalPodAutoscalers(), v.target.Namespace, "")
+	autoscalers, err := v.cluster.shared(ctx, question{resource: horizontalPodAutoscalers(), namespace: v.target.Namespace})
 	if err != nil {
 		return nil, err
 	}
-	return append(out, v.judgePodScalers(scaled, autoscalers)...), nil
+	return append(out, v.judgePodScalers(scaled.found, autoscalers.found)...), nil
 }
 
 // judgePodScalers names each ScaledObject once, not also by the
@@ -173,15 +173,15 @@ func set(o *object, annotation string) bool {
 // verticalScalers finds VerticalPodAutoscalers that restart TaskManagers to give
 // them other resources. They change no size, so they are warnings.
 func (v *view) verticalScalers(ctx context.Context) ([]core.Rival, error) {
-	found, hidden, err := v.cluster.listIfAny(ctx, verticalPodAutoscalers(), v.target.Namespace, "")
+	all, err := v.cluster.shared(ctx, question{resource: verticalPodAutoscalers(), namespace: v.target.Namespace, optional: true})
 	if err != nil {
 		return nil, err
 	}
-	if hidden {
+	if all.hidden {
 		return []core.Rival{unseen("verticalpodautoscalers", "one that restarts TaskManagers")}, nil
 	}
 	var out []core.Rival
-	for _, o := range found {
+	for _, o := range all.found {
 		s := reference(o, "spec", "targetRef")
 		if mode := updateMode(o); slices.Contains(v.scalables(), s) && evicts(mode) {
 			out = append(out, core.Rival{

@@ -1,4 +1,4 @@
-package flink
+package shared
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"flinkscaler/core"
 )
 
-// shared keeps the last answer to a question that many ask at once, so that
+// Answer keeps the last answer to a question that many ask at once, so that
 // the jobs of one cluster cost it one request and not one each. The zero value
 // is ready.
-type shared[T any] struct {
+type Answer[T any] struct {
 	once sync.Once
 	// turn holds one token: who has it may load.
 	turn chan struct{}
@@ -30,10 +30,10 @@ type held[T any] struct {
 	at    time.Time
 }
 
-// get gives an answer that was asked for at most maxAge ago, and asks where
+// Get gives an answer that was asked for at most maxAge ago, and asks where
 // there is none. A failure is shared like a value, but not one that comes from
 // the caller's own ctx.
-func (s *shared[T]) get(ctx context.Context, maxAge time.Duration, load func(context.Context) (T, error)) (T, error) {
+func (s *Answer[T]) Get(ctx context.Context, maxAge time.Duration, load func(context.Context) (T, error)) (T, error) {
 	s.once.Do(func() { s.turn = make(chan struct{}, 1) })
 	oldest := time.Now().Add(-maxAge)
 	select {
@@ -54,10 +54,10 @@ func (s *shared[T]) get(ctx context.Context, maxAge time.Duration, load func(con
 	return value, err
 }
 
-// getOrLast gives the last good answer, however old, when asking fails; false
+// GetOrLast gives the last good answer, however old, when asking fails; false
 // when there never was one.
-func (s *shared[T]) getOrLast(ctx context.Context, maxAge time.Duration, load func(context.Context) (T, error)) (T, bool) {
-	value, err := s.get(ctx, maxAge, load)
+func (s *Answer[T]) GetOrLast(ctx context.Context, maxAge time.Duration, load func(context.Context) (T, error)) (T, bool) {
+	value, err := s.Get(ctx, maxAge, load)
 	if err == nil {
 		return value, true
 	}
@@ -65,13 +65,13 @@ func (s *shared[T]) getOrLast(ctx context.Context, maxAge time.Duration, load fu
 	return good.value, !good.at.IsZero()
 }
 
-func (s *shared[T]) kept() (now, good held[T]) {
+func (s *Answer[T]) kept() (now, good held[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now, s.good
 }
 
-func (s *shared[T]) keep(h held[T]) {
+func (s *Answer[T]) keep(h held[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = h
