@@ -143,26 +143,20 @@ func (k *Kubelet) KillJobManager(namespace, cluster string, away time.Duration) 
 	}
 }
 
-// step brings one cluster in line with its workloads.
+// step brings one cluster in line with its workloads. The lock is held for no
+// request: one cluster must not wait for another.
 func (k *Kubelet) step(ctx context.Context, key name) (time.Duration, error) {
 	all, err := k.workloads(ctx, key)
 	if err != nil {
 		return 0, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	var manager *workload
 	for i, w := range all {
 		if w.isJobManager() && w.applies() {
 			manager = &all[i]
 		}
 	}
-	p := k.running[key]
-	if p != nil && (manager == nil || p.uid != string(manager.o.GetUID())) {
-		k.end(p)
-		delete(k.running, key)
-		p = nil
-	}
+	p := k.runs(key, manager)
 	if p == nil && manager != nil {
 		conf, err := k.config(ctx, *manager)
 		if err != nil || conf == nil {
@@ -171,38 +165,80 @@ func (k *Kubelet) step(ctx context.Context, key name) (time.Duration, error) {
 		if p, err = k.begin(key, *manager, conf); err != nil {
 			return 0, err
 		}
+		k.mu.Lock()
 		k.running[key] = p
+		k.mu.Unlock()
 	}
 	return k.show(ctx, key, p, all)
+}
+
+// runs gives the process of a JobManager. One of another JobManager is ended.
+func (k *Kubelet) runs(key name, manager *workload) *process {
+	k.mu.Lock()
+	p := k.running[key]
+	stale := p != nil && (manager == nil || p.uid != string(manager.o.GetUID()))
+	if stale {
+		delete(k.running, key)
+	}
+	k.mu.Unlock()
+	if stale {
+		k.end(p)
+		return nil
+	}
+	return p
+}
+
+// moment is how a process is just now.
+type moment struct {
+	again time.Duration // until it is to be looked at, 0 for never
+	ready bool
+	// slots is where TaskManagers register, nil when the JobManager is away or
+	// brings its own.
+	slots *flinksim.Cluster
+}
+
+// now lets a process go on with its life.
+func (k *Kubelet) now(p *process) (moment, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p == nil {
+		return moment{}, nil
+	}
+	again, err := k.turn(p)
+	if err != nil {
+		return moment{}, err
+	}
+	m := moment{again: again}
+	left := time.Until(p.since.Add(k.opt.StartTime))
+	m.ready = left <= 0 && p.cluster != nil && !p.killed
+	if left > 0 {
+		m.again = left
+	}
+	if !p.native {
+		m.slots = p.cluster
+	}
+	return m, nil
 }
 
 // show makes slots of TaskManagers and tells the API server how things are. It
 // gives when to look again.
 func (k *Kubelet) show(ctx context.Context, key name, p *process, all []workload) (time.Duration, error) {
-	again, ready := time.Duration(0), false
-	if p != nil {
-		var err error
-		if again, err = k.turn(p); err != nil {
-			return 0, err
-		}
-		left := time.Until(p.since.Add(k.opt.StartTime))
-		ready = left <= 0 && p.cluster != nil && !p.killed
-		if left > 0 {
-			again = left
-		}
+	m, err := k.now(p)
+	if err != nil {
+		return 0, err
 	}
-	if k.opt.Controllers {
-		managers, err := k.readyPods(ctx, key, ready)
-		if err == nil && p != nil && p.cluster != nil && !p.native {
-			p.cluster.SetTaskManagersAt(managers...)
-		}
-		return again, err
+	if !k.opt.Controllers {
+		return m.again, k.play(ctx, m, all)
 	}
-	return again, k.play(ctx, p, all, ready)
+	managers, err := k.readyPods(ctx, key, m.ready)
+	if err == nil && m.slots != nil {
+		m.slots.SetTaskManagersAt(managers...)
+	}
+	return m.again, err
 }
 
 // play does what the controllers of workloads would.
-func (k *Kubelet) play(ctx context.Context, p *process, all []workload, ready bool) error {
+func (k *Kubelet) play(ctx context.Context, m moment, all []workload) error {
 	managers := 0
 	for _, w := range all {
 		if w.leaving() {
@@ -212,7 +248,7 @@ func (k *Kubelet) play(ctx context.Context, p *process, all []workload, ready bo
 			continue
 		}
 		n := w.replicas()
-		if w.isJobManager() && !ready {
+		if w.isJobManager() && !m.ready {
 			n = 0
 		}
 		if err := k.settle(ctx, w, n); err != nil {
@@ -222,8 +258,8 @@ func (k *Kubelet) play(ctx context.Context, p *process, all []workload, ready bo
 			managers += n
 		}
 	}
-	if p != nil && p.cluster != nil && !p.native {
-		p.cluster.SetTaskManagers(managers)
+	if m.slots != nil {
+		m.slots.SetTaskManagers(managers)
 	}
 	return nil
 }
