@@ -283,8 +283,8 @@ spec:
 		t.Errorf("%s TaskManagers: they are the HPA's", got)
 	}
 	for _, m := range o.GetManagedFields() {
-		if m.Manager == k8s.FieldManager && strings.Contains(string(m.FieldsV1.Raw), "f:replicas") {
-			t.Errorf("we own the replicas: %s", m.FieldsV1.Raw)
+		if m.Manager == k8s.FieldManager && strings.Contains(m.FieldsV1.GetRawString(), "f:replicas") {
+			t.Errorf("we own the replicas: %s", m.FieldsV1.GetRawString())
 		}
 	}
 	s.await("the HPA to see the TaskManagers", func(context.Context) (string, bool) {

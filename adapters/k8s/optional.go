@@ -99,3 +99,6 @@ func configMaps() schema.GroupVersionResource {
 func events() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
 }
+
+// coreEvents are the same in the older API, which alone lets one be counted up.
+var coreEvents = schema.GroupVersionResource{Version: "v1", Resource: "events"} //nolint:gochecknoglobals // a constant

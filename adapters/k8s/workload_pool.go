@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"flinkscaler/core"
 )
 
@@ -43,24 +40,6 @@ func (w controlled) come(ctx context.Context, p pool) (core.Carried, error) {
 	return outstanding("%d of %d TaskManagers are ready", ready, p.asked), nil
 }
 
-// newsOf lists the Events of a reason about an object.
-func (c *Cluster) newsOf(ctx context.Context, o *object, reason string) ([]*object, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	about := "involvedObject.uid=" + string(o.GetUID()) + ",reason=" + reason
-	l, err := c.objects.Resource(coreEvents).Namespace(o.GetNamespace()).List(ctx, metav1.ListOptions{FieldSelector: about, Limit: pageSize})
-	if err != nil {
-		return nil, translate(err, call{"list", coreEvents, o.GetNamespace(), ""})
-	}
-	out := make([]*object, 0, len(l.Items))
-	for i := range l.Items {
-		out = append(out, &object{&l.Items[i]})
-	}
-	return out, nil
-}
-
-var coreEvents = schema.GroupVersionResource{Version: "v1", Resource: "events"} //nolint:gochecknoglobals // a constant
-
 // denied says why pods of a workload cannot be made, such as a quota, empty where
 // nothing is known of it. A Deployment shows it as a condition; a StatefulSet only
 // in Events, and where those may not be read it stays unknown.
@@ -74,15 +53,18 @@ func (p pool) denied(ctx context.Context) string {
 	if p.object.GetKind() != core.KindStatefulSet || p.object.number("status", "replicas") >= p.asked {
 		return ""
 	}
-	all, err := p.cluster.newsOf(ctx, p.object, "FailedCreate")
-	if err != nil || len(all) == 0 {
+	events, _, err := p.cluster.eventsOf(ctx, p.object.GetNamespace(), string(p.object.GetUID()))
+	if err != nil {
 		return ""
 	}
-	newest := all[0]
-	for _, e := range all {
-		if e.text("lastTimestamp") > newest.text("lastTimestamp") {
+	var newest *object
+	for _, e := range events {
+		if e.text("reason") == "FailedCreate" && (newest == nil || lastSeen(e).After(lastSeen(newest))) {
 			newest = e
 		}
 	}
-	return cut(newest.text("message"))
+	if newest == nil {
+		return ""
+	}
+	return cut(newest.text("note"))
 }
