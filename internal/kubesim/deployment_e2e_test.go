@@ -191,8 +191,9 @@ func TestFullUpgradeIsStaleAtFirst(t *testing.T) {
 // TestWaysToUpgrade changes a key that Flink reads at its start only.
 func TestWaysToUpgrade(t *testing.T) {
 	t.Parallel()
-	ha := func(spec map[string]any) map[string]any {
-		mergeInto(spec, flinkConf("high-availability.type", "kubernetes", "execution.checkpointing.interval", "200ms"))
+	upgradeMode := func(mode, ha string) map[string]any {
+		spec := flinkConf("high-availability.type", ha, "execution.checkpointing.interval", "200ms")
+		spec["job"] = map[string]any{"upgradeMode": mode}
 		return spec
 	}
 	tests := map[string]struct {
@@ -200,27 +201,31 @@ func TestWaysToUpgrade(t *testing.T) {
 		spec          map[string]any
 		sameJob, kept bool
 	}{
-		"savepoint":  {"the state goes with it", map[string]any{"job": map[string]any{"upgradeMode": "savepoint"}}, false, true},
-		"stateless":  {"the job begins with nothing", map[string]any{"job": map[string]any{"upgradeMode": "stateless"}}, false, false},
-		"last-state": {"HA keeps job and state", ha(map[string]any{"job": map[string]any{"upgradeMode": "last-state"}}), true, true},
+		"savepoint":  {"the state goes with it", upgradeMode(savepoint, "NONE"), false, true},
+		"stateless":  {"the job begins with nothing", upgradeMode(stateless, "NONE"), false, false},
+		"last-state": {"HA keeps job and state", upgradeMode(lastState, "kubernetes"), true, true},
 	}
 	for called, tt := range tests {
 		t.Run(called, func(t *testing.T) {
 			t.Parallel()
 			d := startFD(t, Options{}, tt.spec)
 			job := d.awaitFlink("S:1..1=1 W:1..1=1")
-			flink := d.kube.Cluster(d.key.Namespace, "k1")
-			await(t, "some work done", func() bool { v, err := flink.View(job); return err == nil && v.Done > 1000 }, d.events)
-			done := func() float64 { v, _ := d.kube.Cluster(d.key.Namespace, "k1").View(""); return v.Done }
-			before := done()
 			d.patch(flinkConf("web.refresh-interval", "1234"))
 			d.awaitLife("STABLE")
 			next := d.awaitFlink("S:1..1=1 W:1..1=1")
 			if (next == job) != tt.sameJob {
 				t.Errorf("%s: job %s after %s", tt.reason, next, job)
 			}
-			if after := done(); (after >= before/2) != tt.kept {
-				t.Errorf("%s: %g records done, %g before", tt.reason, after, before)
+			var checkpoints struct {
+				Counts struct {
+					Restored int `json:"restored"`
+				} `json:"counts"`
+			}
+			if err := flinkAt(d.port).ask(t.Context(), "GET", "/jobs/"+next+"/checkpoints", nil, &checkpoints); err != nil {
+				t.Fatal(err)
+			}
+			if restored := checkpoints.Counts.Restored > 0; restored != tt.kept {
+				t.Errorf("%s: restored %t", tt.reason, restored)
 			}
 		})
 	}
