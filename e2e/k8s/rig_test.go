@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -173,7 +174,7 @@ func (r *rig) delete(kind, name string) {
 	defer cancel()
 	must(r.t, child.WaitFor(ctx, kind+" "+name+" to be gone", func(ctx context.Context) (string, bool, error) {
 		_, err := r.resources(kind).Get(ctx, name, meta.GetOptions{})
-		return "it is there", err != nil, nil
+		return fmt.Sprint("reading it: ", err), errors.IsNotFound(err), nil
 	}))
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"flinkscaler/internal/child"
@@ -147,7 +148,7 @@ func TestASessionCluster(t *testing.T) {
 		must(t, plane.Clientset().AppsV1().Deployments(namespace).Delete(t.Context(), "flink-jobmanager", meta.DeleteOptions{}))
 		await(t, "the pod to go", func(ctx context.Context) (string, bool, error) {
 			_, err := plane.Clientset().CoreV1().Pods(namespace).Get(ctx, jobManager.Name(), meta.GetOptions{})
-			return "it is there", err != nil, nil
+			return fmt.Sprint("reading it: ", err), errors.IsNotFound(err), nil
 		})
 		if process.Alive() {
 			t.Error("the JobManager of a pod that is gone runs")
@@ -178,7 +179,7 @@ func TestASessionCluster(t *testing.T) {
 		start(t, namespace)
 		await(t, "the pod to go", func(ctx context.Context) (string, bool, error) {
 			_, err := left.Get(ctx, "more-0", meta.GetOptions{})
-			return "it is there", err != nil, nil
+			return fmt.Sprint("reading it: ", err), errors.IsNotFound(err), nil
 		})
 	})
 }
@@ -200,7 +201,7 @@ spec: {containers: [{name: c, image: "flink:0.1", args: [taskmanager]}]}
 	must(t, plane.Clientset().CoreV1().Pods(namespace).Delete(t.Context(), "odd", meta.DeleteOptions{}))
 	await(t, "the pod to go", func(ctx context.Context) (string, bool, error) {
 		_, err := plane.Clientset().CoreV1().Pods(namespace).Get(ctx, "odd", meta.GetOptions{})
-		return "it is there", err != nil, nil
+		return fmt.Sprint("reading it: ", err), errors.IsNotFound(err), nil
 	})
 }
 
