@@ -107,7 +107,6 @@ func (p *Pod) say(format string, args ...any) {
 // live is the life of a pod, from the moment that it is seen until it is gone.
 func (p *Pod) live(parent context.Context) {
 	defer close(p.ended)
-	defer p.kubelet.forget(p.object.UID)
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	go func() {
@@ -119,10 +118,11 @@ func (p *Pod) live(parent context.Context) {
 	}()
 	p.run(ctx)
 	if parent.Err() != nil {
-		return // Close kills what runs
+		return // Close kills what runs, so it must still know of it
 	}
 	p.terminate()
 	p.kubelet.finalize(parent, p.object)
+	p.kubelet.forget(p.object.UID)
 	p.say("is gone")
 }
 
