@@ -39,7 +39,7 @@ const maxErrorText = 400
 // A write that had no answer, or an answer that does not say whether it was
 // taken, is core.ErrUnreachable: it may or may not have been written.
 func translate(err error, c call) error {
-	meaning, hint := meaningOf(err, c)
+	hint, meaning := meaningOf(err, c)
 	words := cut(err.Error())
 	out := fmt.Errorf("%w: %s", meaning, words)
 	if errors.Is(err, context.Canceled) {
@@ -48,37 +48,37 @@ func translate(err error, c call) error {
 	return &core.OpError{Op: c.op(), Subject: c.subject(), Hint: hint, Err: out}
 }
 
-func meaningOf(err error, c call) (meaning error, hint string) {
+func meaningOf(err error, c call) (hint string, meaning error) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return core.ErrUnreachable, noAnswer(c)
+		return noAnswer(c), core.ErrUnreachable
 	}
 	s := status.Status()
 	switch s.Code {
 	case http.StatusUnauthorized:
-		return core.ErrUnauthorized, "the API server does not know the credentials: check the kubeconfig or the ServiceAccount of the worker"
+		return "the API server does not know the credentials: check the kubeconfig or the ServiceAccount of the worker", core.ErrUnauthorized
 	case http.StatusForbidden:
-		return core.ErrUnauthorized, forbidden(s, c)
+		return forbidden(s, c), core.ErrUnauthorized
 	case http.StatusNotFound:
-		return core.ErrNotFound, missing(s, c)
+		return missing(s, c), core.ErrNotFound
 	case http.StatusConflict:
 		return conflict(s)
 	case http.StatusUnprocessableEntity:
 		if another(s) {
-			return core.ErrNotFound, "it was deleted and created anew since it was read"
+			return "it was deleted and created anew since it was read", core.ErrNotFound
 		}
-		return core.ErrRefused, refusal
+		return refusal, core.ErrRefused
 	case http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType, http.StatusNotAcceptable, http.StatusRequestEntityTooLarge:
-		return core.ErrRefused, refusal
+		return refusal, core.ErrRefused
 	case http.StatusTooManyRequests:
-		return core.ErrBusy, "the API server has too much to do; it was not taken"
+		return "the API server has too much to do; it was not taken", core.ErrBusy
 	case http.StatusGone:
-		return core.ErrBusy, "the list took too long and has to be read anew"
+		return "the list took too long and has to be read anew", core.ErrBusy
 	}
 	if hook := webhook.FindString(s.Message); hook != "" {
-		return core.ErrBusy, "nothing was written: see whether the pods behind the webhook run (mostly those of the Flink operator)"
+		return "nothing was written: see whether the pods behind the webhook run (mostly those of the Flink operator)", core.ErrBusy
 	}
-	return core.ErrUnreachable, noAnswer(c)
+	return noAnswer(c), core.ErrUnreachable
 }
 
 const refusal = "the API server, or an admission webhook, does not take it"
@@ -126,7 +126,7 @@ func missing(s metav1.Status, c call) string {
 }
 
 // conflict tells somebody else's field from a change since the object was read.
-func conflict(s metav1.Status) (meaning error, hint string) {
+func conflict(s metav1.Status) (hint string, meaning error) {
 	var owners []string
 	if s.Details != nil {
 		for _, cause := range s.Details.Causes {
@@ -136,9 +136,9 @@ func conflict(s metav1.Status) (meaning error, hint string) {
 		}
 	}
 	if len(owners) == 0 {
-		return core.ErrBusy, "the object was changed since it was read; it has to be read again"
+		return "the object was changed since it was read; it has to be read again", core.ErrBusy
 	}
-	return core.ErrForeign, strings.Join(owners, "; ") + ": take the field out of what that manager applies, or let it alone have it"
+	return strings.Join(owners, "; ") + ": take the field out of what that manager applies, or let it alone have it", core.ErrForeign
 }
 
 // manager is who owns a field, and which.

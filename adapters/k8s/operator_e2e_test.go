@@ -52,7 +52,7 @@ func TestWriteIsTheKeyAlone(t *testing.T) {
 	var ours string
 	for _, m := range o.GetManagedFields() {
 		if m.Manager == FieldManager {
-			ours = string(m.Operation) + " " + string(m.FieldsV1.Raw)
+			ours = string(m.Operation) + " " + m.FieldsV1.GetRawString()
 		}
 	}
 	want := `Apply {"f:metadata":{"f:annotations":{"f:` + AnnotationDecision + `":{}}},"f:spec":{"f:flinkConfiguration":{"f:` + overridesKey + `":{}}}}`

@@ -71,7 +71,7 @@ func owns(m metav1.ManagedFieldsEntry, path []string) bool {
 		return false
 	}
 	var fields map[string]any
-	if json.Unmarshal(m.FieldsV1.Raw, &fields) != nil {
+	if json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields) != nil {
 		return false
 	}
 	for _, p := range path {
