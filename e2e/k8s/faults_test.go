@@ -157,7 +157,8 @@ func (c *course) stopped() {
 	if text := fmt.Sprint(object.Object["spec"]); !strings.Contains(text, c.slow+":3") {
 		c.t.Errorf("the key was not taken back: %s", text)
 	}
-	c.signal("clear-override", "")
+	// Pinned where it is: else the strategy has its say as soon as the operator works.
+	c.signal("override", fmt.Sprintf(`{"vertices": {%q: 3}, "for": "10 min"}`, c.slow))
 	must(c.t, operator.Process().Launch())
 	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
