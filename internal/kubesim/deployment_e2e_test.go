@@ -259,8 +259,9 @@ func TestFaults(t *testing.T) {
 	d.op.SetFault(ns, "k1", Fault{Error: "quota exceeded"})
 	d.override("S:1,W:3")
 	d.awaitStatus("quota exceeded", "error")
-	if d.status("observedGeneration") != "1" || !strings.Contains(d.events(), "Error 1") {
-		t.Errorf("an error is no observation: %v, %s", nested(d.read(), "status"), d.events())
+	await(t, "an Event of the error", func() bool { return strings.Contains(d.events(), "Error 1") }, d.events)
+	if d.status("observedGeneration") != "1" {
+		t.Errorf("an error is no observation: %v", nested(d.read(), "status"))
 	}
 	d.op.SetFault(ns, "k1", Fault{})
 	d.awaitFlink("S:1..1=1 W:1..3=3")
@@ -376,7 +377,8 @@ func TestInvalidSpec(t *testing.T) {
 	d := startFD(t, Options{}, nil)
 	d.patch(flinkConf("kubernetes.cluster-id", "mine"))
 	d.awaitStatus("Forbidden Flink config key: kubernetes.cluster-id", "error")
-	if d.status("observedGeneration") != "1" || !strings.Contains(d.events(), "ValidationError 1") {
-		t.Errorf("%v, %s", nested(d.read(), "status"), d.events())
+	await(t, "an Event of the error", func() bool { return strings.Contains(d.events(), "ValidationError 1") }, d.events)
+	if d.status("observedGeneration") != "1" {
+		t.Errorf("observed: %v", nested(d.read(), "status"))
 	}
 }
