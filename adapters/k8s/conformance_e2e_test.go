@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	kube "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -218,7 +219,7 @@ func hooksOf(t *testing.T, s set, namespace string, sim func() *flinksim.Cluster
 			must(t, objects.Delete(t.Context(), "orders", metav1.DeleteOptions{}))
 			await(t, "the object to be gone", func(ctx context.Context) (string, bool, error) {
 				_, err := objects.Get(ctx, "orders", metav1.GetOptions{})
-				return fmt.Sprint(err), err != nil, nil
+				return fmt.Sprint(err), kube.IsNotFound(err), nil
 			})
 			must(t, kubetest.Plane(t).Apply(t.Context(), namespace, s.manifests[len(s.manifests)-1]))
 		},
