@@ -323,7 +323,7 @@ func TestSlotsMissing(t *testing.T) {
 				// It told Flink that no fewer will do, and waits for them.
 				await(t, "the operator to wait for slots", func(ctx context.Context) (string, bool, error) {
 					c, err := s.Carried(ctx, ref, up)
-					return c.Note, strings.Contains(c.Note, "the operator is not done; the operator says: lifecycle UPGRADING"), err
+					return c.Note, strings.Contains(c.Note, "the operator waits for the size to show; it says: lifecycle UPGRADING"), err
 				})
 			}
 			back := s.grown(t, ref, -10)

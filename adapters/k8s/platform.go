@@ -84,7 +84,8 @@ func (c *Cluster) Carried(ctx context.Context, job core.JobRef, r core.Requireme
 		return core.Carried{}, err
 	}
 	carried, err := m.carried(ctx, r)
-	if err != nil || !carried.Done && carried.Reason != core.ReasonNotCarried {
+	waits := carried.Done || carried.Reason == core.ReasonNotCarried || carried.Reason == core.ReasonNotReached
+	if err != nil || !waits {
 		return carried, err
 	}
 	if reason, note := v.whyNoPods(ctx, r); note != "" {
