@@ -70,8 +70,8 @@ func (c Cluster) roomFor(ctx context.Context, job core.JobRef, wish core.Require
 	}
 	whole := job.Means != nil && job.Means.Restarts
 	switch {
-	case !room.Short:
-		return "", room.Note, 0
+	case !room.Short: // for sure or as far as it is known: whether pods come is seen afterwards
+		return "", "", 0
 	case whole && !room.MayGrow, room.Fits == 0 && !room.MayGrow && !ordered(in.Cause):
 		return core.ReasonNoRoom, room.Note, 0
 	case room.MayGrow:

@@ -84,8 +84,9 @@ type watch struct {
 	seen   Progress
 	// carrier tells how far what was written is on its way to Flink, nil where it goes
 	// there directly; carried is what it told last.
-	carrier Carrier
-	carried core.Carried
+	carrier   Carrier
+	carried   core.Carried
+	carriedAt time.Time
 	// replaced is the id under which the job was submitted anew, empty when it
 	// was not: the change that is watched is then over with the old one.
 	replaced string
@@ -113,10 +114,19 @@ func (w *watch) look(ctx context.Context, platform Platform) {
 	if w.in.Restored == "" {
 		w.held, w.err = platform.Wanted(ctx, w.in.Job)
 	}
-	if w.err == nil && w.carrier != nil {
-		w.carried, w.err = w.carrier.Carried(ctx, w.in.Job, w.in.Wish)
-	}
+	w.askCarrier(ctx)
 	w.ask(ctx, platform)
+}
+
+// askCarrier reads how far what was written is on its way: whenever Flink shows the
+// size, and else not at each look, since it may be a lot to read.
+func (w *watch) askCarrier(ctx context.Context) {
+	now := w.now()
+	if w.err != nil || w.carrier == nil || !w.atSize() && now.Before(w.in.Deadline) && now.Sub(w.carriedAt) < askEvery {
+		return
+	}
+	w.carriedAt = now
+	w.carried, w.err = w.carrier.Carried(ctx, w.in.Job, w.in.Wish)
 }
 
 // moves is true for a change that stops the job and starts it again: it may have

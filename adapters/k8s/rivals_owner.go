@@ -112,8 +112,8 @@ func (v *view) owner(f field, h holder) (core.Rival, bool) {
 	case f.applied:
 		return core.Rival{
 			Kind: KindFieldOwner, Name: h.manager,
-			What: fmt.Sprintf("it set %s%s and owns it, and what somebody owns is not written over: give it over by a server-side apply of the present value as field manager %s, with force",
-				f, since(h), FieldManager),
+			What: fmt.Sprintf("it set %s%s and owns it, and what somebody owns is not written over: give it over by a server-side apply of the present value as field manager %s, with force, and take the entry of %s out of metadata.managedFields",
+				f, since(h), FieldManager, h.manager),
 		}, true
 	}
 	return core.Rival{

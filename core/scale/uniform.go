@@ -84,14 +84,6 @@ func (j Job) permitted(id string) int {
 	return upper
 }
 
-func largest(decisions []core.VertexDecision, of func(core.VertexDecision) int) int {
-	n := 0
-	for _, d := range decisions {
-		n = max(n, of(d))
-	}
-	return n
-}
-
 // ByFollow is the rule of a Step that goes by the slots there are.
 const ByFollow = "follow mode"
 
