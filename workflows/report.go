@@ -44,6 +44,8 @@ type Status struct {
 	Since        time.Time `json:"since,omitzero"`
 	FlinkJobID   string    `json:"flinkJobId,omitempty"`
 	FlinkVersion string    `json:"flinkVersion,omitempty"`
+	// Means is how the job's size is changed, nil where Flink alone does it.
+	Means *core.Means `json:"means,omitempty"`
 	// Parallelism is that of the largest vertex.
 	Parallelism int            `json:"parallelism"`
 	Vertices    []VertexStatus `json:"vertices,omitempty"`
@@ -114,7 +116,7 @@ type Policy struct {
 func (s *State) status() Status {
 	out := Status{
 		Cluster: s.Spec.Key.Cluster, Job: s.Spec.Key.Job, State: s.health(), Reason: s.Last.Reason, Note: s.Last.Note,
-		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Parallelism: s.parallelism(), Vertices: s.vertices(),
+		FlinkJobID: s.Job.ID, FlinkVersion: s.Job.FlinkVersion, Means: s.Job.Means, Parallelism: s.parallelism(), Vertices: s.vertices(),
 		Pause: s.Pause, Override: s.Override, Set: s.Set,
 		Proposal: s.Consent.Open, Approval: s.Consent.Given, Rejections: s.Consent.Refused, Rescale: s.Open, RetryAfter: s.RetryAfter, LastDecision: s.Last.ID,
 		LastDecisionAt: s.Last.At, NextEvaluation: s.NextAt, Interval: s.Interval.String(), Cycle: s.Cycle, Runs: s.Runs, Orders: s.Orders, Refused: s.Refused, Rejected: s.Rejected,

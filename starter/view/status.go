@@ -111,6 +111,9 @@ func (f Frame) load(b *strings.Builder, s workflows.Status) {
 		if s.FlinkVersion != "" {
 			job += ", Flink " + s.FlinkVersion
 		}
+		if s.Means != nil && s.Means.Method != "" {
+			job += ", changed by " + s.Means.Method
+		}
 		f.text(b, job)
 	}
 }

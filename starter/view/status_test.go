@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"flinkscaler/core"
 	"flinkscaler/workflows"
 )
 
@@ -78,5 +79,18 @@ func TestRenderTakesTheWallClock(t *testing.T) {
 	}
 	if want := "within-target for 3 h"; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
+	}
+}
+
+// TestHowASizeIsChanged: where Flink alone does not do it, a person sees what does.
+func TestHowASizeIsChanged(t *testing.T) {
+	t.Parallel()
+	s := workflows.Status{Cluster: "here", Job: "shop.orders", FlinkJobID: "a4b3", FlinkVersion: "1.20.5", Means: &core.Means{Method: "operator-in-place"}}
+	var b strings.Builder
+	if err := Render(&b, s, 100); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Flink job a4b3, Flink 1.20.5, changed by operator-in-place"; !strings.Contains(b.String(), want) {
+		t.Errorf("no %q in\n%s", want, b.String())
 	}
 }
