@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"flinkscaler/activities/porttest"
 	"flinkscaler/core"
 	"flinkscaler/internal/flinksim"
+	"flinkscaler/internal/kubelocal/kubetest"
 )
 
 // jobManager is one without an operator: an application cluster where KIND is
@@ -323,8 +325,10 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 	t.Run("owned", func(t *testing.T) {
 		s := newSite(t, ordersJob)
 		s.apply(jobManagerOf(application, inReactive), taskManagers(core.KindStatefulSet, 2))
-		s.patch(statefulSets, workersName, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"x","uid":"x","controller":true}]}}`)
-		s.refused(s.target(core.KindStatefulSet, workersName), "Namespace x")
+		owner, err := kubetest.Plane(t).Clientset().CoreV1().Namespaces().Get(t.Context(), s.namespace, metav1.GetOptions{})
+		s.ok(err) // one that is there: what has no owner any more is collected
+		s.patch(statefulSets, workersName, fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":%q,"uid":%q,"controller":true}]}}`, owner.Name, owner.UID))
+		s.refused(s.target(core.KindStatefulSet, workersName), "Namespace "+owner.Name)
 	})
 	t.Run("two jobs, followed", func(t *testing.T) {
 		s := newSite(t, ordersJob)

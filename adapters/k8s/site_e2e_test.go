@@ -4,6 +4,7 @@ package k8s_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -160,10 +161,12 @@ func (s *site) found(target core.Target, parallelism int) core.JobRef {
 func (s *site) refused(target core.Target, words ...string) {
 	s.t.Helper()
 	var ref core.JobRef
-	s.await("the job to be found", func(ctx context.Context) (string, bool) {
+	s.await("a job whose size cannot be changed", func(ctx context.Context) (string, bool) {
 		var err error
-		ref, err = s.Locate(ctx, target)
-		return fmt.Sprint(err), err == nil
+		if ref, err = s.Locate(ctx, target); err != nil {
+			return err.Error(), false
+		}
+		return fmt.Sprintf("%+v", ref.Means), ref.Means.Refused != "" // some of it shows once the job has a graph
 	})
 	for _, w := range words {
 		if !strings.Contains(ref.Means.Refused, w) {
@@ -171,7 +174,7 @@ func (s *site) refused(target core.Target, words ...string) {
 		}
 	}
 	err := s.Want(s.t.Context(), ref, "d1", core.Requirements{})
-	if ref.Means.Refused == "" || err == nil {
+	if !errors.Is(err, core.ErrRefused) {
 		s.t.Errorf("%+v, and a change gives %v", ref.Means, err)
 	}
 }
