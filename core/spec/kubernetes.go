@@ -24,6 +24,9 @@ var (
 
 const maxObject = 253
 
+// IsNamespace is true for what Kubernetes allows as the name of a namespace.
+func IsNamespace(s string) bool { return labelForm.MatchString(s) }
+
 func kubernetesTarget(raw json.RawMessage, problems []core.Problem) (*core.KubernetesTarget, []core.Problem) {
 	const at = "target.kubernetes"
 	fields, problem := Object(at, raw)

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"flinkscaler/adapters/k8s"
+	"flinkscaler/core/spec"
 )
-
-// namespaceForm is what Kubernetes allows as the name of a namespace.
-var namespaceForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) //nolint:gochecknoglobals // a constant
 
 // kubernetes decodes how a Kubernetes cluster is reached. An empty section is the
 // cluster that the worker runs in.
@@ -32,7 +29,7 @@ func (d *decoder) kubernetes(path string, raw any) *k8s.Config {
 	s.text("context", &c.Context)
 	s.texts("namespaces", &c.Namespaces)
 	for i, n := range c.Namespaces {
-		if !namespaceForm.MatchString(n) {
+		if !spec.IsNamespace(n) {
 			d.problem(fmt.Sprintf("%s.namespaces[%d]", path, i), "is no name of a namespace, got %q", n)
 		}
 	}
