@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,11 +15,8 @@ import (
 // out without a savepoint, and the operator may mix up two in quick succession.
 type clusterJob struct {
 	*view
-	pool     pool
-	slots    int
-	slotsErr error
-	topology core.Topology
-	graphErr error
+	pool pool
+	sized
 }
 
 // clusterJobMethod is for the job of a FlinkCluster that is not in reactive mode.
@@ -29,12 +25,9 @@ func clusterJobMethod(ctx context.Context, v *view, p pool) (method, error) {
 	if why := m.lossy(); why != "" {
 		return unsafe{why}, nil
 	}
-	m.slots, m.slotsErr = v.slotsPer(ctx)
-	m.topology, m.graphErr = v.graph(ctx)
-	for _, err := range []error{m.slotsErr, m.graphErr} {
-		if err != nil && !errors.Is(err, core.ErrNotReady) {
-			return nil, err
-		}
+	var err error
+	if m.sized, err = v.sizing(ctx); err != nil {
+		return nil, err
 	}
 	if vertex, size, is := odd(m.topology); is && p.busy() == "" {
 		return unsafe{fmt.Sprintf("vertex %q runs at %d and others at %d: the program sets parallelism by itself, and spec.job.parallelism does not reach it; leave it out of the program, or use the adaptive scheduler in reactive mode", cut(vertex.Name), vertex.Parallelism, size)}, nil

@@ -82,7 +82,7 @@ func TestRevisionOfAFlinkCluster(t *testing.T) {
 
 func TestPatchOfAFlinkClusterJob(t *testing.T) {
 	t.Parallel()
-	m := clusterJob{view: &view{}, slots: 2, topology: graphOf([]int{2, 2, 2}, []int{128, 128, 3}, "x", "y", "y")}
+	m := clusterJob{view: &view{}, sized: sized{slots: 2, topology: graphOf([]int{2, 2, 2}, []int{128, 128, 3}, "x", "y", "y")}}
 	for name, c := range map[string]struct {
 		reason      string
 		parallelism int

@@ -92,13 +92,13 @@ func TestReactiveIsCarried(t *testing.T) {
 		"somebody else":   {"six were wanted, four are asked for", bounds(6, 3), false, core.ReasonForeignWriter},
 		"fewer by others": {"two were wanted, four are asked for", bounds(2, 2), false, core.ReasonForeignWriter},
 	} {
-		m := takesAll{slots: 2, topology: graph, pool: pool{object: done, asked: 2, ways: controlled{done}}}
+		m := takesAll{sized: sized{slots: 2, topology: graph}, pool: pool{object: done, asked: 2, ways: controlled{done}}}
 		got, err := m.carried(t.Context(), c.wanted)
 		if err != nil || got.Done != c.done || got.Reason != c.why {
 			t.Errorf("%s (%s): %+v %v", name, c.reason, got, err)
 		}
 	}
-	capped := takesAll{slots: 2, topology: graphOf([]int{3}, []int{3}), pool: pool{object: done, asked: 2, ways: controlled{done}}}
+	capped := takesAll{sized: sized{slots: 2, topology: graphOf([]int{3}, []int{3})}, pool: pool{object: done, asked: 2, ways: controlled{done}}}
 	capped.pool.asked = 5
 	held, err := capped.wanted(t.Context())
 	if err != nil || largest(held) != 3 {
@@ -107,7 +107,7 @@ func TestReactiveIsCarried(t *testing.T) {
 	if got, err := capped.carried(t.Context(), held); err != nil || got.Reason == core.ReasonForeignWriter {
 		t.Errorf("more TaskManagers than the job can use are nobody's change: %+v %v", got, err)
 	}
-	none := takesAll{slots: 2, topology: graph, pool: pool{object: done}}
+	none := takesAll{sized: sized{slots: 2, topology: graph}, pool: pool{object: done}}
 	if _, err := none.wanted(t.Context()); !errors.Is(err, core.ErrNotReady) {
 		t.Errorf("no TaskManagers asked for: %v", err)
 	}

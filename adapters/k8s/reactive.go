@@ -2,7 +2,6 @@ package k8s
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,12 +14,7 @@ import (
 type takesAll struct {
 	*view
 	pool pool
-	// slots are those of one TaskManager, or why they are not known.
-	slots    int
-	slotsErr error
-	// topology is the job's graph, or why there is none.
-	topology core.Topology
-	graphErr error
+	sized
 }
 
 // reactiveMethod is for TaskManagers of a pool whose Flink shows itself to be in
@@ -29,14 +23,11 @@ func reactiveMethod(ctx context.Context, v *view, p pool) (method, error) {
 	if v.follows() {
 		return unsafe{"in reactive mode Flink itself takes every slot that there is: whatever scales the TaskManagers needs nothing beside it"}, nil
 	}
-	m := takesAll{view: v, pool: p}
-	m.slots, m.slotsErr = v.slotsPer(ctx)
-	m.topology, m.graphErr = v.graph(ctx)
-	for _, err := range []error{m.slotsErr, m.graphErr} {
-		if err != nil && !errors.Is(err, core.ErrNotReady) {
-			return nil, err
-		}
+	of, err := v.sizing(ctx)
+	if err != nil {
+		return nil, err
 	}
+	m := takesAll{view: v, pool: p, sized: of}
 	if n := groups(m.topology); n > 1 {
 		return unsafe{fmt.Sprintf("the job has %d slot sharing groups: in reactive mode they divide the slots among them, and no number of TaskManagers gives a known size; put all operators into one group", n)}, nil
 	}
