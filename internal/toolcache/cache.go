@@ -33,6 +33,10 @@ const (
 	// OperatorCRDVersion is the newest release whose custom resource definitions are published. OperatorVersion runs on
 	// them.
 	OperatorCRDVersion = "1.10.0"
+	// Hadoop is the release whose HDFS and YARN the e2e tier runs. Its shapes are looked at on HadoopOld and HadoopNew too.
+	Hadoop    = "3.4.2"
+	HadoopOld = "3.3.6"
+	HadoopNew = "3.5.0"
 )
 
 // EnvDir names the environment variable that moves the cache.
@@ -108,6 +112,11 @@ func (c Cache) FlinkOperator() Operator {
 	return OperatorAt(filepath.Join(c.root, "flink-operator-"+OperatorVersion+"-crds-"+OperatorCRDVersion))
 }
 
+// HadoopDist is the place of the jars of a Hadoop release.
+func (c Cache) HadoopDist(version string) HadoopDist {
+	return HadoopAt(filepath.Join(c.root, "hadoop-"+version))
+}
+
 // Downloads is the folder for archives between download and unpacking.
 func (c Cache) Downloads() string { return filepath.Join(c.root, "dl") }
 
@@ -152,6 +161,13 @@ func (c Cache) FindFlinkOperator() (Operator, error) {
 	o := c.FlinkOperator()
 	_, err := present(o.Root, "flink-operator")
 	return o, err
+}
+
+// FindHadoop returns where the jars of a Hadoop release are, or ErrMissing.
+func (c Cache) FindHadoop(version string) (HadoopDist, error) {
+	h := c.HadoopDist(version)
+	_, err := present(h.Root, "hadoop:"+version)
+	return h, err
 }
 
 // present returns path when something is there; target is what tools/ensure calls it.

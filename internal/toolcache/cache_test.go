@@ -33,11 +33,13 @@ func TestPathsCarryTheVersion(t *testing.T) {
 	got := []string{
 		cache.Temporal(), cache.Tctl(), cache.FlinkHome("2.3.0"), cache.TestJob("abc"), cache.Downloads(),
 		cache.Etcd(), cache.KubeAPIServer(), cache.KubeControllerManager(), cache.FlinkOperator().CRDs, cache.Helm(), cache.Kustomize(),
+		cache.HadoopDist("3.4.2").Daemons, cache.HadoopDist("3.4.2").Client,
 	}
 	want := []string{
 		"/c/bin/temporal-1.5.1", "/c/bin/tctl-1.18.0", "/c/flink-2.3.0", "/c/testjob-abc.jar", "/c/dl",
 		"/c/bin/etcd-3.6.16", "/c/bin/kube-apiserver-1.37.2", "/c/bin/kube-controller-manager-1.37.2",
 		"/c/flink-operator-1.7.0-crds-1.10.0/crds", "/c/bin/helm-3.22.0", "/c/bin/kustomize-5.8.2",
+		"/c/hadoop-3.4.2/daemons", "/c/hadoop-3.4.2/client",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)

@@ -47,6 +47,7 @@ func TestTargets(t *testing.T) {
 		"job implies Flink": {"the job is compiled against Flink 1", []string{"testjob"}, []string{"flink:1.20.5", "testjob"}},
 		"control plane":     {"one name for all of it", []string{"kube"}, []string{"etcd", "kube-apiserver", "kube-controller-manager"}},
 		"renderers":         {"both are needed to compare", []string{"render"}, []string{"helm", "kustomize"}},
+		"hadoop":            {"the pinned release, once", []string{"hadoop", "hadoop:3.4.2", "hadoop:3.3.6"}, []string{"hadoop:3.4.2", "hadoop:3.3.6"}},
 		"once each":         {"nothing is made twice", []string{"flink:1.20.5", "testjob", "flink:1.20.5"}, []string{"flink:1.20.5", "testjob"}},
 	}
 	for name, tc := range cases {
@@ -67,8 +68,9 @@ func TestTargets(t *testing.T) {
 func TestUnknownTargetsAreAllReported(t *testing.T) {
 	t.Parallel()
 	e, _ := testEnsurer(t)
-	_, err := e.targets([]string{"kafka", "temporal", "flink:two"})
-	if err == nil || !strings.Contains(err.Error(), "kafka: unknown; known are") || !strings.Contains(err.Error(), "flink:two") {
+	_, err := e.targets([]string{"kafka", "temporal", "flink:two", "hadoop:three", "hadoop:"})
+	if err == nil || !strings.Contains(err.Error(), "kafka: unknown; known are") || !strings.Contains(err.Error(), "flink:two") ||
+		!strings.Contains(err.Error(), "hadoop:three") || !strings.Contains(err.Error(), "target hadoop:: ") {
 		t.Errorf("error %v; want both bad targets", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // knownTargets is shown to whoever asks for another.
-const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, render, flink-operator"
+const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, render, flink-operator, hadoop[:VERSION]"
 
 // target is one thing in the cache.
 type target interface {
@@ -67,6 +67,8 @@ func (e *ensurer) resolve(name string) ([]target, error) {
 		return e.render(), nil
 	case name == "flink-operator":
 		return []target{operatorTarget{e: e}}, nil
+	case kind == "hadoop":
+		return e.hadoop(name, version)
 	case kind == "flink" && hasVersion:
 		if _, err := toolcache.ParseVersion(version); err != nil {
 			return nil, fmt.Errorf("target %s: %w", name, err)
