@@ -11,7 +11,7 @@ import (
 )
 
 // knownTargets is shown to whoever asks for another.
-const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, render, flink-operator, hadoop[:VERSION]"
+const knownTargets = "temporal, tctl, flink:VERSION, testjob, oracle, kube, render, flink-operator, hadoop[:VERSION], krb5"
 
 // target is one thing in the cache.
 type target interface {
@@ -69,6 +69,8 @@ func (e *ensurer) resolve(name string) ([]target, error) {
 		return []target{operatorTarget{e: e}}, nil
 	case kind == "hadoop":
 		return e.hadoop(name, version)
+	case name == "krb5":
+		return []target{krb5Target{e: e}}, nil
 	case kind == "flink" && hasVersion:
 		if _, err := toolcache.ParseVersion(version); err != nil {
 			return nil, fmt.Errorf("target %s: %w", name, err)
