@@ -10,6 +10,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 ENSURE := go run ./tools/ensure
 # What the Kubernetes tests run: a control plane, the operator, and the Flink that it understands.
 KUBE_TOOLS := kube render flink-operator flink:1.18.1 testjob
+# What the YARN tests run: the daemons of Hadoop, and both lines of Flink.
+HADOOP_TOOLS := flink:2.3.0 flink:1.20.5 testjob
 # timed NAME COMMAND: runs it and prints how long it took.
 timed = @start=$$(date +%s); ( $(2) ); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
 
@@ -36,13 +38,19 @@ unit: ## Unit tests only: nothing real, seconds
 .PHONY: e2e
 e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
 	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
-	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m $$(go list ./e2e/... | grep -v /e2e/k8s) ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
+	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m $$(go list ./e2e/... | grep -v -e /e2e/k8s -e /e2e/yarn -e /e2e/hadoop) ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
 	@$(MAKE) --no-print-directory e2e-k8s
+	@$(MAKE) --no-print-directory e2e-yarn
 
 .PHONY: e2e-k8s
 e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink operator, real Flink behind it
 	@$(ENSURE) $(KUBE_TOOLS)
 	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/... ./internal/kubesim/... ./adapters/k8s/... ./e2e/k8s/...)
+
+.PHONY: e2e-yarn
+e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
+	@$(ENSURE) $(HADOOP_TOOLS)
+	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/...)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
@@ -79,7 +87,7 @@ build: ## Build the worker and the starter into bin/
 
 .PHONY: tools
 tools: ## Build or fetch everything the tests need, into the cache
-	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle $(KUBE_TOOLS)
+	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle $(KUBE_TOOLS) $(HADOOP_TOOLS)
 
 .PHONY: fmt
 fmt: ## Format the code

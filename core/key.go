@@ -1,5 +1,10 @@
 package core
 
+import (
+	"net/url"
+	"strings"
+)
+
 // JobKey names a job for good: the same key is the same job over restarts,
 // redeploys and new Flink job ids.
 type JobKey struct {
@@ -17,6 +22,7 @@ func (k JobKey) String() string { return k.Cluster + "/" + k.Job }
 type Target struct {
 	Flink      *FlinkTarget      `json:"flink,omitempty"`
 	Kubernetes *KubernetesTarget `json:"kubernetes,omitempty"`
+	Yarn       *YarnTarget       `json:"yarn,omitempty"`
 }
 
 // FlinkTarget is a job on the REST address that the worker's configuration
@@ -60,6 +66,42 @@ type KubernetesTarget struct {
 	Port    int    `json:"port,omitempty"`
 }
 
+// YarnTarget is a job of an application on YARN, found by what stays the same over
+// redeploys. What is given must all be true of the application, and of one alone.
+type YarnTarget struct {
+	// ApplicationName is the application's name (yarn.application.name), and
+	// ApplicationTag one of its tags (yarn.tags); at least one is given. Tags are
+	// compared without case, as YARN does.
+	ApplicationName string `json:"applicationName,omitempty"`
+	ApplicationTag  string `json:"applicationTag,omitempty"`
+	// ApplicationType is empty for "Apache Flink".
+	ApplicationType string `json:"applicationType,omitempty"`
+	// Queue and User narrow the choice. A queue is a leaf's name, or its path.
+	Queue string `json:"queue,omitempty"`
+	User  string `json:"user,omitempty"`
+	// JobName is the job's name in Flink, where the application is a session with
+	// several jobs.
+	JobName string `json:"jobName,omitempty"`
+}
+
+// canonical tells applications of one name apart by queue and user, which may
+// differ; one tag is one application.
+func (t YarnTarget) canonical() string {
+	s := "yarn/name/" + url.PathEscape(t.ApplicationName)
+	if t.ApplicationName == "" {
+		s = "yarn/tag/" + url.PathEscape(strings.ToLower(t.ApplicationTag))
+	}
+	for _, narrowed := range []struct{ key, value string }{{"queue", t.Queue}, {"user", t.User}} {
+		if narrowed.value != "" && t.ApplicationName != "" {
+			s += "/" + narrowed.key + "/" + url.PathEscape(narrowed.value)
+		}
+	}
+	if t.JobName != "" {
+		s += "/job/" + url.PathEscape(t.JobName)
+	}
+	return s
+}
+
 // Canonical is the target's one spelling, used where two workflows must not
 // manage the same thing. It never holds a space.
 func (t Target) Canonical() string {
@@ -72,6 +114,9 @@ func (t Target) Canonical() string {
 			s += "/" + k.JobName
 		}
 		return s
+	}
+	if t.Yarn != nil {
+		return t.Yarn.canonical()
 	}
 	return "none"
 }

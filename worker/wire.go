@@ -13,6 +13,7 @@ import (
 	"flinkscaler/adapters/file"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/adapters/k8s"
+	"flinkscaler/adapters/yarn"
 	"flinkscaler/core/strategy"
 	"flinkscaler/internal/config"
 	"flinkscaler/internal/telemetry"
@@ -24,6 +25,7 @@ import (
 var (
 	_ activities.Platform      = (*flink.Cluster)(nil)
 	_ activities.Platform      = (*k8s.Cluster)(nil)
+	_ activities.Platform      = (*yarn.Cluster)(nil)
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
 	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*k8s.Cluster)(nil)
@@ -38,11 +40,12 @@ var (
 	_ workflows.Registry       = worker.Worker(nil)
 )
 
-// cluster is one opened cluster: Flink alone, or Kubernetes.
+// cluster is one opened cluster: Flink alone, Kubernetes or YARN.
 type cluster struct {
 	activities.Platform
 	flink      *flink.Cluster
 	kubernetes *k8s.Cluster
+	yarn       *yarn.Cluster
 }
 
 // openClusters makes a platform of each cluster. It asks none of them
@@ -60,9 +63,13 @@ func openClusters(cfg config.Config) (map[string]cluster, error) {
 }
 
 func openCluster(c config.Cluster) (cluster, error) {
-	if c.Kubernetes != nil {
+	switch {
+	case c.Kubernetes != nil:
 		k, err := k8s.New(*c.Kubernetes)
 		return cluster{Platform: k, kubernetes: k}, err
+	case c.Yarn != nil:
+		y, err := yarn.New(*c.Yarn)
+		return cluster{Platform: y, yarn: y}, err
 	}
 	f, err := flink.New(c.Flink)
 	return cluster{Platform: f, flink: f}, err
@@ -70,18 +77,25 @@ func openCluster(c config.Cluster) (cluster, error) {
 
 // close lets go of idle connections.
 func (c cluster) close() {
-	if c.kubernetes != nil {
+	switch {
+	case c.kubernetes != nil:
 		c.kubernetes.Close()
-		return
+	case c.yarn != nil:
+		c.yarn.Close()
+	default:
+		c.flink.Close()
 	}
-	c.flink.Close()
 }
 
 // version asks what the cluster is.
 func (c cluster) version(ctx context.Context) (string, error) {
-	if c.kubernetes != nil {
+	switch {
+	case c.kubernetes != nil:
 		v, err := c.kubernetes.Version(ctx)
 		return "Kubernetes " + v, err
+	case c.yarn != nil:
+		v, err := c.yarn.Version(ctx)
+		return "YARN " + v, err
 	}
 	v, err := c.flink.Version(ctx)
 	return "Flink " + v.Flink, err

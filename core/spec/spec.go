@@ -202,9 +202,9 @@ func target(raw json.RawMessage, problems []core.Problem) (core.Target, []core.P
 		case "kubernetes":
 			out.Kubernetes, problems = kubernetesTarget(fields[k], problems)
 		case "yarn":
-			problems = append(problems, core.Problem{Path: "target." + k, Message: "is not supported by this version; known are flink, kubernetes"})
+			out.Yarn, problems = yarnTarget(fields[k], problems)
 		default:
-			problems = append(problems, core.Problem{Path: "target." + k, Message: "unknown field; known are flink, kubernetes"})
+			problems = append(problems, core.Problem{Path: "target." + k, Message: "unknown field; known are flink, kubernetes, yarn"})
 		}
 	}
 	if len(fields) > 1 {

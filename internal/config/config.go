@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/hdfs"
 	"flinkscaler/adapters/k8s"
+	"flinkscaler/adapters/yarn"
 	"flinkscaler/core/share"
 	"flinkscaler/internal/logging"
 )
@@ -74,7 +76,7 @@ type Limits struct {
 // MinStopTimeout lets one look at a job come to its end.
 const MinStopTimeout = 30 * time.Second
 
-// Cluster is one Flink cluster, or a Kubernetes cluster with Flink jobs.
+// Cluster is one Flink cluster, or a Kubernetes or YARN cluster with Flink jobs.
 type Cluster struct {
 	Name string
 	// Flink is how its REST API is reached. Files are absolute paths, or
@@ -83,6 +85,11 @@ type Cluster struct {
 	// Kubernetes is how the cluster's API server is reached, nil for a Flink cluster
 	// with addresses of its own.
 	Kubernetes *k8s.Config
+	// Yarn is how the ResourceManagers of a YARN cluster are reached, nil for others.
+	Yarn *yarn.Config
+	// HDFS is how the HDFS is reached that has the savepoints of its jobs, nil for
+	// none.
+	HDFS *hdfs.Config
 	// Policy holds the cluster's defaults of job.autoscaler.* keys, as text.
 	Policy map[string]string
 	// Share limits what its jobs have together, the zero value nothing. With a

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"flinkscaler/adapters/kerberos"
+
 	"fmt"
 	"maps"
 	"net"
@@ -107,7 +109,7 @@ func (d *decoder) clusters(raw any) []Cluster {
 			path = fmt.Sprintf("clusters[%q]", name)
 			d.problem(path, "a cluster's name must be 1 to 63 letters, digits or one of . _ - and begin with a letter or digit")
 		}
-		s := d.section(path, all[name], "flink", "kubernetes", "policy", "share")
+		s := d.section(path, all[name], "flink", "kubernetes", "yarn", "hdfs", "kerberos", "policy", "share")
 		c := Cluster{Name: name, Policy: d.policy(path+".policy", s.values["policy"])}
 		if s.valid {
 			d.platform(path, s, &c)
@@ -121,16 +123,30 @@ func (d *decoder) clusters(raw any) []Cluster {
 
 // platform decodes where the jobs of a cluster run.
 func (d *decoder) platform(path string, s section, c *Cluster) {
+	var login *kerberos.Login
+	if raw, given := s.values["kerberos"]; given {
+		login = d.kerberos(path+".kerberos", raw)
+	}
+	if raw, given := s.values["hdfs"]; given {
+		c.HDFS = d.hdfs(path+".hdfs", raw, login)
+	}
 	raw, isFlink := s.values["flink"]
-	_, isKubernetes := s.values["kubernetes"]
+	var given []string
+	for _, k := range []string{"flink", "kubernetes", "yarn"} {
+		if _, ok := s.values[k]; ok {
+			given = append(given, k)
+		}
+	}
 	switch {
-	case isFlink && isKubernetes:
-		d.problem(path+".kubernetes", "cannot be given beside flink: a cluster is one of both")
-	case isKubernetes:
+	case len(given) > 1:
+		d.problem(path+"."+given[1], "cannot be given beside %s: a cluster is one of flink, kubernetes and yarn", given[0])
+	case len(given) == 0:
+		d.problem(path+".flink", "is missing; give the address of the Flink REST API as flink: {url: ...}, or kubernetes: {} for a Kubernetes cluster, or yarn: {resourceManagers: [...]} for a YARN cluster")
+	case given[0] == "kubernetes":
 		c.Kubernetes = d.kubernetes(path+".kubernetes", s.values["kubernetes"])
-	case !isFlink:
-		d.problem(path+".flink", "is missing; give the address of the Flink REST API as flink: {url: ...}, or kubernetes: {} for a Kubernetes cluster")
-	case raw == nil:
+	case given[0] == "yarn":
+		c.Yarn = d.yarn(path+".yarn", s.values["yarn"], login)
+	case isFlink && raw == nil:
 		d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
 	default:
 		c.Flink = d.flink(path+".flink", raw)

@@ -1,0 +1,2 @@
+// Package hdfs reads and tidies the savepoints of Flink jobs on HDFS.
+package hdfs
