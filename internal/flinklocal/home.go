@@ -112,3 +112,6 @@ func javaCommand() string {
 	}
 	return "java"
 }
+
+// Opens are the JVM options with which this version opens packages of the JDK to itself.
+func (d Distribution) Opens() []string { return slices.Clone(d.opens) }

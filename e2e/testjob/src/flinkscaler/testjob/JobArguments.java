@@ -12,6 +12,8 @@ final class JobArguments {
     int failAt = 0;
     /** What the slow vertex runs at; 0: as the rest of the job. */
     int slowParallelism = 0;
+    /** The slow vertex fails for good when a record comes twice, or one before it never came. */
+    boolean exact = false;
 
     private JobArguments() {}
 
@@ -25,6 +27,10 @@ final class JobArguments {
         }
         if (parsed.rateFile == null) {
             throw new IllegalArgumentException("--rate-file: is missing");
+        }
+        if (parsed.exact && parsed.keys % parsed.splits != 0) {
+            throw new IllegalArgumentException(
+                    "--exact: needs --keys to be a multiple of --splits, so that the records of a key come in order");
         }
         return parsed;
     }
@@ -55,10 +61,13 @@ final class JobArguments {
             case "--slow-parallelism":
                 slowParallelism = Math.toIntExact(positive(option, value));
                 break;
+            case "--exact":
+                exact = Boolean.parseBoolean(value);
+                break;
             default:
                 throw new IllegalArgumentException(
                         option
-                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at --slow-parallelism");
+                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at --slow-parallelism --exact");
         }
     }
 

@@ -32,7 +32,7 @@ public final class TestJob {
         DataStream<Long> worked =
                 generated
                         .keyBy(new BalancedKeys(arguments.keys, arguments.maxParallelism), Types.LONG)
-                        .map(new CostlyMap(arguments.costMicros, arguments.failAt))
+                        .map(new CostlyMap(arguments.costMicros, arguments.failAt, arguments.exact ? arguments.keys : 0))
                         .returns(Types.LONG)
                         .name("slow")
                         .uid("slow");

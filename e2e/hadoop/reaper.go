@@ -1,0 +1,65 @@
+package hadoop
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// reaperScript waits until the other end of its input is closed, which happens when the one that holds it ends, by
+// whatever cause. Then it kills what names the folder in its command line, until there is nothing, and removes the folder.
+// A process that ends meanwhile is no problem of its.
+const reaperScript = `
+read -r word && exit 0
+for round in 1 2 3 4 5 6 7 8 9 10; do
+  left=
+  for file in /proc/[0-9]*/cmdline; do
+    line=$(tr '\0' ' ' <"$file" 2>/dev/null)
+    case $line in
+      *"$REAP"*) left=1; pid=${file#/proc/}; kill -9 "${pid%/cmdline}" 2>/dev/null ;;
+    esac
+  done
+  [ -z "$left" ] && break
+  sleep 0.2
+done
+[ -z "$REMOVE" ] || rm -rf "$REAP"
+`
+
+// reaper ends what a cluster leaves behind when this process is killed: containers are no children of ours.
+type reaper struct {
+	cmd   *exec.Cmd
+	input io.WriteCloser
+}
+
+func startReaper(dir string, remove bool) (*reaper, error) {
+	cmd := exec.Command("/bin/sh", "-c", reaperScript)
+	cmd.Env = append(os.Environ(), "REAP="+dir)
+	if remove {
+		cmd.Env = append(cmd.Env, "REMOVE=1")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt typed at a terminal is not for it
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the reaper: %w", err)
+	}
+	return &reaper{cmd: cmd, input: input}, nil
+}
+
+// release lets it go: everything is gone.
+func (r *reaper) release() error {
+	if r == nil {
+		return nil
+	}
+	if _, err := io.WriteString(r.input, "done\n"); err != nil {
+		return fmt.Errorf("end the reaper: %w", err)
+	}
+	if err := r.cmd.Wait(); err != nil {
+		return fmt.Errorf("end the reaper: %w", err)
+	}
+	return nil
+}
