@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -152,37 +153,36 @@ func (c *Cluster) awaitAll(ctx context.Context) error {
 
 func (c *Cluster) makeDaemons() {
 	if c.layout.zooKeeper != 0 {
-		c.zooKeeper = c.daemon(zooKeeperName, c.zooKeeperReady, zooKeeperClass, c.path("zoo.cfg"))
+		c.zooKeeper = c.daemon(zooKeeperName, "", c.zooKeeperReady, zooKeeperClass, filepath.Join(c.ConfDir(), "zoo.cfg"))
 	}
 	for _, n := range c.layout.nameNodes {
 		c.nameNodes = append(c.nameNodes, c.newNameNode(n))
 	}
-	c.dataNode = c.daemon("datanode", c.dataNodeReady, dataNodeClass)
+	c.dataNode = c.daemon("datanode", "", c.dataNodeReady, dataNodeClass)
 	for _, rm := range c.layout.resourceManagers {
 		c.resourceManagers = append(c.resourceManagers, c.newResourceManager(rm))
 	}
 	if c.options.YARN {
-		c.nodeManager = c.daemon("nodemanager", c.nodeManagerReady, nodeManagerClass)
+		c.nodeManager = c.daemon("nodemanager", "", c.nodeManagerReady, nodeManagerClass)
 	}
 }
 
-// path is a file of the configuration.
-func (c *Cluster) path(name string) string { return c.ConfDir() + "/" + name }
-
-func (c *Cluster) daemon(name string, ready func(context.Context) (string, bool), class string, args ...string) *Daemon {
-	return &Daemon{timeout: c.options.WaitTimeout, ready: ready, child: child.New(c.command(name, class, args...))}
+// daemon makes a server; id is which of a pair it is.
+func (c *Cluster) daemon(name, id string, ready func(context.Context) (string, bool), class string, args ...string) *Daemon {
+	command := c.command(name, c.layout.confDir(id), class, args...)
+	return &Daemon{timeout: c.options.WaitTimeout, ready: ready, child: child.New(command)}
 }
 
-// command runs one of Hadoop's main classes.
-func (c *Cluster) command(name, class string, args ...string) child.Command {
+// command runs one of Hadoop's main classes with the configuration in a folder.
+func (c *Cluster) command(name, conf, class string, args ...string) child.Command {
 	return child.Command{
-		Name: name, Path: c.machine.java, Args: c.javaArgs(class, args...),
-		Env: c.javaEnv(), Dir: c.layout.dir, LogDir: c.layout.path(logName),
+		Name: name, Path: c.machine.java, Args: c.javaArgs(conf, class, args...),
+		Env: c.javaEnv(conf), Dir: c.layout.dir, LogDir: c.layout.path(logName),
 	}
 }
 
-func (c *Cluster) javaEnv() []string {
-	return append([]string{"HADOOP_CONF_DIR=" + c.ConfDir(), "JAVA_HOME=" + c.machine.javaHome}, c.options.Security.Env...)
+func (c *Cluster) javaEnv(conf string) []string {
+	return append([]string{"HADOOP_CONF_DIR=" + conf, "JAVA_HOME=" + c.machine.javaHome}, c.options.Security.Env...)
 }
 
 func (c *Cluster) awaitAloud(ctx context.Context, d *Daemon) error {

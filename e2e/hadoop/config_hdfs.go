@@ -36,6 +36,7 @@ func hdfsSite(l layout) map[string]string {
 		site["dfs.namenode.http-address"] = address(l.nameNodes[0].http)
 		return site
 	}
+	delete(site, "dfs.namenode.name.dir") // each has its own
 	return with(site, nameNodePair(l))
 }
 
@@ -62,7 +63,6 @@ func nameNodePair(l layout) map[string]string {
 		site["dfs.namenode.name.dir."+nameService+"."+n.id] = l.fileURL("name-" + n.id)
 	}
 	site["dfs.ha.namenodes."+nameService] = strings.Join(ids, ",")
-	delete(site, "dfs.namenode.name.dir")
 	return site
 }
 

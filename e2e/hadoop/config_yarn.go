@@ -44,6 +44,7 @@ func yarnSite(o Options, l layout, m machine) map[string]string {
 		"yarn.nodemanager.delete.debug-delay-sec":                                       "600", // logs of containers stay to be looked at
 		"yarn.nodemanager.env-whitelist":                                                "JAVA_HOME,HADOOP_CONF_DIR",
 		"yarn.nodemanager.admin-env":                                                    "JAVA_HOME=" + m.javaHome,
+		"yarn.node-attribute.fs-store.root-dir":                                         l.fileURL("node-attributes"),
 		"yarn.log-aggregation-enable":                                                   "false",
 		"yarn.application.classpath":                                                    strings.Join(append([]string{l.path(confName)}, clientJars(m)...), ","),
 		"yarn.resourcemanager.scheduler.class":                                          capacityClass,

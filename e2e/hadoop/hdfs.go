@@ -17,11 +17,7 @@ type NameNode struct {
 
 func (c *Cluster) newNameNode(at nameNode) *NameNode {
 	n := &NameNode{cluster: c, at: at}
-	var args []string
-	if len(c.layout.nameNodes) > 1 {
-		args = []string{"-D", "dfs.ha.namenode.id=" + at.id}
-	}
-	n.Daemon = c.daemon("namenode-"+at.id, n.ready, nameNodeClass, args...)
+	n.Daemon = c.daemon("namenode-"+at.id, at.id, n.ready, nameNodeClass)
 	return n
 }
 
@@ -122,11 +118,7 @@ func (c *Cluster) dataNodeReady(ctx context.Context) (state string, ok bool) {
 // format makes an empty HDFS. A second NameNode begins with a copy of the first one's image.
 func (c *Cluster) format(ctx context.Context) error {
 	first := c.layout.nameNodes[0]
-	args := []string{"-format", "-nonInteractive"}
-	if len(c.layout.nameNodes) > 1 {
-		args = append([]string{"-D", "dfs.ha.namenode.id=" + first.id}, args...)
-	}
-	if _, err := c.Tool(ctx, nameNodeClass, args...); err != nil {
+	if _, err := runTool(ctx, c.command("format", c.layout.confDir(first.id), nameNodeClass, "-format", "-nonInteractive")); err != nil {
 		return fmt.Errorf("format HDFS: %w", err)
 	}
 	for _, other := range c.layout.nameNodes[1:] {

@@ -36,7 +36,7 @@ func (c *Cluster) jvmFlags() []string {
 }
 
 // javaArgs is the command line of one of Hadoop's main classes.
-func (c *Cluster) javaArgs(class string, args ...string) []string {
-	path := c.layout.path(confName) + string(os.PathListSeparator) + filepath.Join(c.machine.dist.Daemons, "*")
+func (c *Cluster) javaArgs(conf, class string, args ...string) []string {
+	path := conf + string(os.PathListSeparator) + filepath.Join(c.machine.dist.Daemons, "*")
 	return append(append(c.jvmFlags(), "-cp", path, class), args...)
 }

@@ -105,4 +105,29 @@ func (l layout) defaultFS() string {
 	return "hdfs://" + address(l.nameNodes[0].rpc)
 }
 
+// pairs are the servers that come in pairs, each with what says which it is. A server cannot tell by its host, since
+// both have the same.
+func (l layout) pairs() map[string]map[string]string {
+	own := map[string]map[string]string{}
+	if len(l.nameNodes) > 1 {
+		for _, n := range l.nameNodes {
+			own[n.id] = map[string]string{"dfs.ha.namenode.id": n.id}
+		}
+	}
+	if len(l.resourceManagers) > 1 {
+		for _, rm := range l.resourceManagers {
+			own[rm.id] = map[string]string{"yarn.resourcemanager.ha.id": rm.id}
+		}
+	}
+	return own
+}
+
+// confDir is the configuration of a server: of a pair, each has its own.
+func (l layout) confDir(id string) string {
+	if _, paired := l.pairs()[id]; paired {
+		return l.path(confName + "-" + id)
+	}
+	return l.path(confName)
+}
+
 func address(port int) string { return host + ":" + strconv.Itoa(port) }

@@ -13,9 +13,13 @@ import (
 	"flinkscaler/internal/toolcache"
 )
 
+// EnvVersion names the environment variable with the release that is run when none is asked for.
+const EnvVersion = "HADOOP_VERSION"
+
 // Options say what cluster to run. The zero value is HDFS with one NameNode and one DataNode.
 type Options struct {
-	// Version is the Hadoop release to take from the tool cache. Default: toolcache.Hadoop.
+	// Version is the Hadoop release to take from the tool cache. Default: that of the environment variable
+	// HADOOP_VERSION, by which the same tests are run on another one, else toolcache.Hadoop.
 	Version string
 
 	// YARN adds a ResourceManager and a NodeManager.
@@ -67,6 +71,7 @@ type Security struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
+	setDefault(&o.Version, os.Getenv(EnvVersion))
 	setDefault(&o.Version, toolcache.Hadoop)
 	setDefault(&o.NodeMemory, 8192)
 	setDefault(&o.NodeCores, 16)

@@ -39,16 +39,17 @@ func escape(text string) string {
 	return escaped.String()
 }
 
-// files are all configuration files of a cluster, by name.
-func files(o Options, l layout, m machine) map[string]string {
+// files are all configuration files of a cluster, by name. Of a pair of servers each reads files of its own, which differ
+// in own: that says which of the pair it is.
+func files(o Options, l layout, m machine, own map[string]string) map[string]string {
 	s := o.Security
 	all := map[string]string{
 		"core-site.xml":    with(coreSite(l, m), o.Core, s.Core).xml(),
-		"hdfs-site.xml":    with(hdfsSite(l), o.HDFS, s.HDFS).xml(),
+		"hdfs-site.xml":    with(hdfsSite(l), o.HDFS, s.HDFS, own).xml(),
 		"log4j.properties": log4j(o.LogLevel),
 	}
 	if o.YARN {
-		all["yarn-site.xml"] = with(yarnSite(o, l, m), o.YARNSite, s.YARNSite).xml()
+		all["yarn-site.xml"] = with(yarnSite(o, l, m), o.YARNSite, s.YARNSite, own).xml()
 		all["capacity-scheduler.xml"] = with(capacityScheduler(), o.Scheduler).xml()
 		all["fair-scheduler.xml"] = fairScheduler(o)
 	}
@@ -65,14 +66,27 @@ func (c *Cluster) writeFiles() error {
 			return err
 		}
 	}
-	// The plain jar of HDFS lacks the folders of its web pages; without them no server starts.
-	for _, pages := range []string{"hdfs", "datanode", "journal", "static"} {
-		if err := os.MkdirAll(filepath.Join(c.ConfDir(), "webapps", pages), 0o755); err != nil {
+	if err := c.writeConf(c.ConfDir(), nil); err != nil {
+		return err
+	}
+	for id, own := range c.layout.pairs() {
+		if err := c.writeConf(c.layout.confDir(id), own); err != nil {
 			return err
 		}
 	}
-	for name, content := range files(c.options, c.layout, c.machine) {
-		if err := os.WriteFile(filepath.Join(c.ConfDir(), name), []byte(content), 0o644); err != nil {
+	return nil
+}
+
+// writeConf fills one folder that a server is given as its configuration.
+func (c *Cluster) writeConf(dir string, own map[string]string) error {
+	// The plain jar of HDFS lacks the folders of its web pages; without them no server starts.
+	for _, pages := range []string{"hdfs", "datanode", "journal", "static"} {
+		if err := os.MkdirAll(filepath.Join(dir, "webapps", pages), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, content := range files(c.options, c.layout, c.machine, own) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			return err
 		}
 	}

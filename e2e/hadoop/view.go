@@ -101,7 +101,7 @@ func (c *Cluster) zooKeeperReady(ctx context.Context) (state string, ok bool) {
 // Tool runs one of Hadoop's command line tools to its end and returns what it wrote. It takes a second or two.
 func (c *Cluster) Tool(ctx context.Context, class string, args ...string) (string, error) {
 	name := "tool-" + class[strings.LastIndexByte(class, '.')+1:]
-	command := c.command(fmt.Sprintf("%s-%d", name, c.tools.Add(1)), class, args...)
+	command := c.command(fmt.Sprintf("%s-%d", name, c.tools.Add(1)), c.ConfDir(), class, args...)
 	return runTool(ctx, command)
 }
 
@@ -132,3 +132,9 @@ func joinErrors(err error, tail string) string {
 	}
 	return tail
 }
+
+// NodeID is how YARN calls the only node, "localhost:PORT".
+func (c *Cluster) NodeID() string { return address(c.layout.nodeManager.address) }
+
+// NodeWebURL is the base of the NodeManager's web addresses.
+func (c *Cluster) NodeWebURL() string { return "http://" + address(c.layout.nodeManager.web) }

@@ -15,11 +15,7 @@ type ResourceManager struct {
 
 func (c *Cluster) newResourceManager(at resourceManager) *ResourceManager {
 	rm := &ResourceManager{cluster: c, at: at}
-	var args []string
-	if len(c.layout.resourceManagers) > 1 {
-		args = []string{"-Dyarn.resourcemanager.ha.id=" + at.id}
-	}
-	rm.Daemon = c.daemon("resourcemanager-"+at.id, rm.ready, resourceManagerClass, args...)
+	rm.Daemon = c.daemon("resourcemanager-"+at.id, at.id, rm.ready, resourceManagerClass)
 	return rm
 }
 
