@@ -9,6 +9,8 @@ type Savepoint struct {
 	// At is when its metadata were written, Size how many bytes those have.
 	At   time.Time `json:"at"`
 	Size int64     `json:"size"`
+	// Note says what could not be looked at, empty for nothing.
+	Note string `json:"note,omitempty"`
 }
 
 // StopState is how far a stop with a savepoint is.

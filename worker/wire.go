@@ -10,7 +10,6 @@ import (
 
 	"flinkscaler/activities"
 	"flinkscaler/adapters/eventlog"
-	"flinkscaler/adapters/file"
 	"flinkscaler/adapters/flink"
 	"flinkscaler/adapters/k8s"
 	"flinkscaler/adapters/yarn"
@@ -30,7 +29,6 @@ var (
 	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*k8s.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
-	_ activities.Savepoints    = file.Savepoints{}
 	_ activities.RescaleFinder = activities.Temporal{}
 	_ activities.SlotAsker     = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
@@ -46,6 +44,7 @@ type cluster struct {
 	flink      *flink.Cluster
 	kubernetes *k8s.Cluster
 	yarn       *yarn.Cluster
+	storages   storages
 }
 
 // openClusters makes a platform of each cluster. It asks none of them
@@ -54,6 +53,9 @@ func openClusters(cfg config.Config) (map[string]cluster, error) {
 	out := make(map[string]cluster, len(cfg.Clusters))
 	for _, c := range cfg.Clusters {
 		opened, err := openCluster(c)
+		if err == nil {
+			opened.storages, err = openStorages(c)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
 		}
@@ -112,7 +114,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 		opened := open[c.Name]
 		known := activities.Cluster{Platform: opened.Platform, Policy: c.Policy, Share: c.Share}
 		if len(c.Flink.Redeploy.Jobs) > 0 {
-			known.Redeployer, known.Savepoints = opened.flink, file.Savepoints{}
+			known.Redeployer, known.Savepoints = opened.flink, opened.storages
 		}
 		if k := opened.kubernetes; k != nil {
 			known.Carrier, known.Rivals, known.Room = k, k, k

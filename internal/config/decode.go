@@ -150,6 +150,7 @@ func (d *decoder) platform(path string, s section, c *Cluster) {
 		d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
 	default:
 		c.Flink = d.flink(path+".flink", raw)
+		d.readable(path+".flink.redeploy.savepoints", c.Flink.Redeploy.Savepoints, c)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/hdfs"
 )
 
 // redeploy decodes how jobs are stopped and submitted again. What is wrong with
@@ -21,9 +22,6 @@ func (s section) redeploy(to *flink.Redeploy) {
 		return
 	}
 	r.text("savepoints", &to.Savepoints)
-	if scheme, _, ok := strings.Cut(to.Savepoints, ":"); ok && scheme != "file" {
-		s.d.problem(r.at("savepoints"), "must be a directory that this worker can read, such as file:///savepoints; other storages are not read yet, got %s:", scheme)
-	}
 	jobs, ok := r.values["jobs"].(map[string]any)
 	if _, given := r.values["jobs"]; given && !ok {
 		s.d.problem(r.at("jobs"), "must be names of jobs with settings, got %s", typeName(r.values["jobs"]))
@@ -40,6 +38,22 @@ func (s section) redeploy(to *flink.Redeploy) {
 	}
 	if to.Savepoints == "" && len(to.Jobs) == 0 {
 		s.d.problem(s.at("redeploy"), "says nothing; give savepoints and jobs, or leave it out")
+	}
+}
+
+// readable reports a directory of savepoints that this worker cannot read.
+func (d *decoder) readable(path, directory string, c *Cluster) {
+	scheme, _, ok := strings.Cut(directory, ":")
+	switch {
+	case !ok || scheme == "file":
+	case scheme != hdfs.Scheme:
+		d.problem(path, "must be a directory that this worker can read, such as file:///savepoints or hdfs://nameservice/savepoints, got %s:", scheme)
+	case c.HDFS == nil:
+		d.problem(path, "is on HDFS; give hdfs to the cluster, which says how it is reached")
+	default:
+		if s, err := hdfs.New(*c.HDFS); err == nil && s.Knows(directory) != nil {
+			d.problem(path, "%v", s.Knows(directory))
+		}
 	}
 }
 

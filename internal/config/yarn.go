@@ -88,7 +88,12 @@ func (d *decoder) hdfs(path string, raw any, login *kerberos.Login) *hdfs.Config
 			c.Nameservices[name] = nodes
 		}
 	}
-	for _, p := range parts(c.Validate()) {
+	problems := parts(c.Validate())
+	if len(problems) == 0 {
+		_, err := hdfs.New(*c) // it reads the files that the configuration names
+		problems = parts(err)
+	}
+	for _, p := range problems {
 		d.flinkProblem(path, p.Error(), false)
 	}
 	return c
