@@ -89,6 +89,10 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	if r, short := slotsForAll(slots, status.Topology, in.Wanted); r != "" {
 		return no(r, "%s", short), nil
 	}
+	r, room, longer := a.s.Clusters[in.Key.Cluster].roomFor(ctx, restarted(job), exactly(in.Wanted), in)
+	if r != "" {
+		return no(r, "%s", room), nil
+	}
 	plan := a.plan(status.Topology, in)
 	base, err := deployer.Prepare(ctx, job, plan.Vertices)
 	if err != nil {
@@ -98,9 +102,30 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 		return no(core.ReasonStorage, "the directory for savepoints cannot be read: %s", err.Error()), nil
 	}
 	plan.Stop.Directory = redeploy.Directory(base, in.Key, in.DecisionID, plan.Stop.Trigger)
-	out := Preflight{Note: note, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
+	out := Preflight{Note: also(note, room), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
 	out.VerifyFor, out.VerifyWhy = redeployFor(in)
-	return out, nil
+	return out.withMore(longer), nil
+}
+
+// restarted is the job as one whose change starts it anew.
+func restarted(job core.JobRef) core.JobRef {
+	means := core.Means{}
+	if job.Means != nil {
+		means = *job.Means
+	}
+	means.Restarts = true
+	job.Means = &means
+	return job
+}
+
+// exactly are requirements of a scheduler that runs a job at its whole size or not at
+// all.
+func exactly(sizes []core.VertexSize) core.Requirements {
+	out := make(core.Requirements, 0, len(sizes))
+	for _, v := range sizes {
+		out = append(out, core.Bounds{ID: v.ID, Lower: v.Parallelism, Upper: v.Parallelism})
+	}
+	return out
 }
 
 func (a *Activities) plan(t core.Topology, in RescaleInput) RedeployPlan {

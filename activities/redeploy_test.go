@@ -27,8 +27,11 @@ type deployer struct {
 	// prepared is the answer of Prepare; found what is in any directory.
 	prepared error
 	found    []core.Savepoint
-	listed   error
-	checked  map[string]error
+	// room is what Fits says, seen the job that it was asked for.
+	room    core.Room
+	seen    core.JobRef
+	listed  error
+	checked map[string]error
 
 	asked, looked int
 	stops         []core.StopRequest
@@ -68,6 +71,11 @@ func (d *deployer) Copies(context.Context, string, string) ([]core.JobRef, error
 	return d.jobs(d.looked)
 }
 
+func (d *deployer) Fits(_ context.Context, job core.JobRef, _ core.Requirements) (core.Room, error) {
+	d.seen = job
+	return d.room, nil
+}
+
 func (d *deployer) List(context.Context, string) ([]core.Savepoint, error) {
 	return d.found, d.listed
 }
@@ -82,7 +90,7 @@ func redeploying[T any](t *testing.T, p *platform, d *deployer, name string, in 
 	t.Helper()
 	c := activities.Cluster{Platform: p}
 	if d != nil {
-		c.Redeployer, c.Savepoints = d, d
+		c.Redeployer, c.Savepoints, c.Room = d, d, d
 	}
 	a, err := activities.New(activities.Settings{Clusters: map[string]activities.Cluster{"dev": c}, Now: time.Now})
 	if err != nil {
@@ -136,7 +144,13 @@ func TestPreflightOfARedeploy(t *testing.T) {
 		"too few slots, override": {"not even by order: the job would be down", func(p *platform, _ *deployer, in *activities.RescaleInput) {
 			p.free, in.Cause = core.Slots{Total: 3, Free: 1}, core.ReasonOverride
 		}, core.ReasonNoSlots, ""},
-		"elastic":           {"the cluster starts TaskManagers when it is asked", func(p *platform, _ *deployer, _ *activities.RescaleInput) { p.free = core.Slots{Elastic: true} }, "", ""},
+		"elastic": {"the cluster starts TaskManagers when it is asked", func(p *platform, _ *deployer, _ *activities.RescaleInput) { p.free = core.Slots{Elastic: true} }, "", ""},
+		"no room": {"what is given up may not come back", func(_ *platform, d *deployer, _ *activities.RescaleInput) {
+			d.room = core.Room{Short: true, Fits: 1, Note: "the queue is full"}
+		}, core.ReasonNoRoom, "the queue is full"},
+		"room not known": {"it is no reason against it", func(_ *platform, d *deployer, _ *activities.RescaleInput) {
+			d.room = core.Room{Note: "no queue is shown"}
+		}, "", ""},
 		"no jar":            {"before anything is stopped", func(_ *platform, d *deployer, _ *activities.RescaleInput) { d.prepared = refused }, core.ReasonRefused, "no such jar"},
 		"no directory":      {"a savepoint that nobody can find is no way back", func(_ *platform, d *deployer, _ *activities.RescaleInput) { d.listed = gone }, core.ReasonStorage, "cannot be read"},
 		"above the maximum": {"Flink would end the job", func(_ *platform, _ *deployer, in *activities.RescaleInput) { in.Wanted = sizes(1, 25) }, core.ReasonRefused, "max parallelism is 24"},
@@ -165,6 +179,9 @@ func TestPreflightOfARedeploy(t *testing.T) {
 			}
 			if len(d.stops)+len(d.submitted)+len(d.cancelled)+p.writes != 0 {
 				t.Error("a preflight changed something")
+			}
+			if tt.want == "" && (d.seen.Means == nil || !d.seen.Means.Restarts) {
+				t.Error("room was not asked for a job that starts anew")
 			}
 			if (got.Redeploy != nil) != (tt.want == "") {
 				t.Fatalf("plan %+v with the reason %q", got.Redeploy, got.Reason)

@@ -28,6 +28,7 @@ var (
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
 	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*k8s.Cluster)(nil)
+	_ activities.Room          = (*yarn.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
 	_ activities.RescaleFinder = activities.Temporal{}
 	_ activities.SlotAsker     = activities.Temporal{}
@@ -118,6 +119,9 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 		}
 		if k := opened.kubernetes; k != nil {
 			known.Carrier, known.Rivals, known.Room = k, k, k
+		}
+		if y := opened.yarn; y != nil {
+			known.Room = y
 		}
 		clusters[c.Name] = known
 	}
