@@ -16,6 +16,17 @@ type credentials struct {
 	username, usernameFile, passwordFile, tokenFile string
 }
 
+func (c Config) credentials() credentials {
+	return credentials{c.Username, c.UsernameFile, c.PasswordFile, c.BearerTokenFile}
+}
+
+// Authorize adds the credentials of the configuration to a request, read from their
+// files now. It gives back the words that must not appear in any text about the
+// answer: Hide takes them out.
+func (c Config) Authorize(req *http.Request) (secrets []string, err error) {
+	return c.credentials().authorize(req)
+}
+
 func (c Config) checkCredentials() []error {
 	var problems []error
 	named := c.Username != "" || c.UsernameFile != ""
@@ -88,9 +99,9 @@ func readSecret(file string) (string, error) {
 	return s, nil
 }
 
-// hide takes secrets out of a text that came from outside: a proxy may echo
+// Hide takes secrets out of a text that came from outside: a proxy may echo
 // what it was sent.
-func hide(text string, secrets []string) string {
+func Hide(text string, secrets []string) string {
 	for _, s := range secrets {
 		text = strings.ReplaceAll(text, s, "(hidden)")
 	}

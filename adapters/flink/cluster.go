@@ -61,7 +61,8 @@ type Config struct {
 	Redeploy Redeploy
 	// Transport replaces the way requests are sent, TLS included, for a
 	// platform that has its own, such as Kerberos. nil: the package's own,
-	// which uses no proxy of the environment.
+	// which uses no proxy of the environment. A *core.OpError of it says what went
+	// wrong as it is; other errors are core.ErrUnreachable.
 	Transport http.RoundTripper
 }
 
@@ -156,7 +157,7 @@ func New(cfg Config) (*Cluster, error) {
 	c := &Cluster{
 		timeout: orDefault(cfg.Timeout, DefaultTimeout),
 		maxBody: orDefault(cfg.MaxBodyBytes, DefaultMaxBodyBytes),
-		login:   credentials{cfg.Username, cfg.UsernameFile, cfg.PasswordFile, cfg.BearerTokenFile},
+		login:   cfg.credentials(),
 		slots:   make(chan struct{}, orDefault(cfg.MaxRequests, DefaultMaxRequests)),
 		configs: map[string]*shared.Answer[map[string]string]{}, redeploy: cfg.Redeploy,
 	}
@@ -166,7 +167,7 @@ func New(cfg Config) (*Cluster, error) {
 	}
 	transport := cfg.Transport
 	if transport == nil {
-		transport = newTransport(cfg, cap(c.slots))
+		transport = NewTransport(cfg, cap(c.slots), nil)
 	}
 	c.client = &http.Client{
 		Transport: transport,

@@ -115,7 +115,11 @@ func (c *Cluster) try(ctx context.Context, base *url.URL, r request, left int) (
 	var mark sendMark
 	a, secrets, err := c.exchange(mark.watch(ctx), base, r)
 	if err != nil {
-		if !errors.Is(err, core.ErrUnauthorized) && !errors.Is(err, core.ErrNotFlink) {
+		var told *core.OpError
+		switch {
+		case errors.As(err, &told) && parent.Err() == nil: // a transport that knows what is wrong
+			err = told
+		case !errors.Is(err, core.ErrUnauthorized) && !errors.Is(err, core.ErrNotFlink):
 			err = lateness(parent, limit, err)
 		}
 		return nil, mark.sent(), err
@@ -200,7 +204,7 @@ func (c *Cluster) exchange(ctx context.Context, base *url.URL, r request) (answe
 
 // redacted keeps the meaning of an error and takes secrets out of its text.
 func redacted(err error, secrets []string) error {
-	text := hide(err.Error(), secrets)
+	text := Hide(err.Error(), secrets)
 	if text == err.Error() {
 		return err
 	}

@@ -16,14 +16,21 @@ import (
 // at a job (60 s).
 const idleConnections = 90 * time.Second
 
-// newTransport makes the package's own way to send requests. It takes no proxy
-// from the environment: a JobManager is reached directly or not at all.
-func newTransport(cfg Config, connections int) *http.Transport {
-	dialer := &net.Dialer{KeepAlive: 30 * time.Second}
+// Dial opens a connection, as net.Dialer does it.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// NewTransport makes the package's own way to send requests, with the TLS of a
+// configuration, over connections that dial opens; nil is the ordinary way. It takes
+// no proxy from the environment: a server is reached directly or not at all. A
+// failure of dial is given back as it is.
+func NewTransport(cfg Config, connections int, dial Dial) *http.Transport {
+	if dial == nil {
+		dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
 	return &http.Transport{
-		DialContext: dialer.DialContext,
+		DialContext: dial,
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialTLS(ctx, dialer, cfg, network, address)
+			return dialTLS(ctx, dial, cfg, network, address)
 		},
 		MaxIdleConns:        0,
 		MaxIdleConnsPerHost: connections,
@@ -33,7 +40,7 @@ func newTransport(cfg Config, connections int) *http.Transport {
 
 // dialTLS reads the files for each connection, so that renewed certificates
 // are used without a restart.
-func dialTLS(ctx context.Context, dialer *net.Dialer, cfg Config, network, address string) (net.Conn, error) {
+func dialTLS(ctx context.Context, dial Dial, cfg Config, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -42,7 +49,7 @@ func dialTLS(ctx context.Context, dialer *net.Dialer, cfg Config, network, addre
 	if err != nil {
 		return nil, err
 	}
-	raw, err := dialer.DialContext(ctx, network, address)
+	raw, err := dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
