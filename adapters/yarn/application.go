@@ -1,6 +1,10 @@
 package yarn
 
 import (
+	"cmp"
+	"fmt"
+	"net"
+	"strconv"
 	"strings"
 
 	"flinkscaler/core"
@@ -16,6 +20,8 @@ const (
 	stateFinished appState = "FINISHED"
 	stateFailed   appState = "FAILED"
 	stateKilled   appState = "KILLED"
+	// stateUnknown is none of YARN's: the ResourceManager does not know it any more.
+	stateUnknown appState = "unknown to the ResourceManager"
 )
 
 // ended is true for a state that YARN never leaves.
@@ -58,15 +64,41 @@ const defaultType = "Apache Flink"
 
 // is true for an application that the target describes.
 func (a application) is(t core.YarnTarget) bool {
-	kind := t.ApplicationType
-	if kind == "" {
-		kind = defaultType
-	}
 	return (t.ApplicationName == "" || a.Name == t.ApplicationName) &&
 		(t.ApplicationTag == "" || a.tagged(t.ApplicationTag)) &&
 		(t.User == "" || a.User == t.User) &&
 		(t.Queue == "" || sameQueue(a.Queue, t.Queue)) &&
-		strings.EqualFold(a.Type, kind)
+		strings.EqualFold(a.Type, kindOf(t))
+}
+
+// kindOf is the type of the application that a target describes.
+func kindOf(t core.YarnTarget) string { return cmp.Or(t.ApplicationType, defaultType) }
+
+// address is where Flink's REST API is, as host:port; empty where YARN shows none, or
+// one of an attempt that is not there.
+func (a application) address() string {
+	host, port, err := net.SplitHostPort(a.RPCAddress)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 || host == "" || host == "N/A" || a.State != stateRunning {
+		return ""
+	}
+	return a.RPCAddress
+}
+
+// who says which application it is, for people.
+func (a application) who() string {
+	return fmt.Sprintf("%s of %s in queue %s", a.ID, a.User, a.Queue)
+}
+
+// how says in which state it is, with YARN's reasons.
+func (a application) how() string {
+	s := string(a.State)
+	if a.State.ended() && a.FinalStatus != "" && a.FinalStatus != "UNDEFINED" {
+		s += "/" + a.FinalStatus
+	}
+	if why := strings.TrimSpace(a.Diagnostics); why != "" {
+		s += ": " + cut(why)
+	}
+	return s
 }
 
 // sameQueue compares queues of which either may be a leaf's name or its path.

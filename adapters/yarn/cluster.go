@@ -5,28 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/flink/shared"
+	"flinkscaler/adapters/kerberos"
 	"flinkscaler/core"
 )
 
 // Cluster is one YARN cluster with the Flink jobs on it. It is safe for concurrent
 // use.
 type Cluster struct {
-	cfg       Config
-	addresses []*url.URL
-	client    *http.Client
-	timeout   time.Duration
-	maxBody   int64
+	cfg      Config
+	managers []*manager
+	// active is the manager that answered last as the one that acts.
+	active  atomic.Pointer[manager]
+	probed  shared.Answer[*manager]
+	client  *http.Client
+	timeout time.Duration
+	maxBody int64
+	// slots bounds the requests to ResourceManagers in flight.
+	slots chan struct{}
+	// jobs is the way to the addresses of the applications themselves.
+	jobs *http.Transport
+	// shareFor and directAgain are the constants of the package; tests set them.
+	shareFor, directAgain time.Duration
 
-	mu sync.Mutex
-	// flinks are the clients of Flink's REST APIs, by address.
-	flinks map[string]*flink.Cluster
+	mu sync.Mutex // guards the following
+	// routes are by the ids of applications, last the ids by target.
+	routes map[string]*route
+	last   map[core.YarnTarget]string
+	lists  map[string]*shared.Answer[listing]
 }
+
+// maxRequests bounds the requests to ResourceManagers in flight: they serve all of
+// the cluster.
+const maxRequests = 8
 
 // New makes a Cluster, or lists every problem of the configuration. It does not
 // ask the cluster anything.
@@ -34,7 +50,11 @@ func New(cfg Config) (*Cluster, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("yarn cluster: %w", err)
 	}
-	c := &Cluster{cfg: cfg, timeout: cfg.Timeout, maxBody: cfg.MaxBodyBytes, flinks: map[string]*flink.Cluster{}}
+	c := &Cluster{
+		cfg: cfg, timeout: cfg.Timeout, maxBody: cfg.MaxBodyBytes, slots: make(chan struct{}, maxRequests),
+		shareFor: shareFor, directAgain: directAgain,
+		routes: map[string]*route{}, last: map[core.YarnTarget]string{}, lists: map[string]*shared.Answer[listing]{},
+	}
 	if c.timeout == 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -42,64 +62,58 @@ func New(cfg Config) (*Cluster, error) {
 		c.maxBody = DefaultMaxBodyBytes
 	}
 	for _, s := range cfg.ResourceManagers {
-		u, err := url.Parse(strings.TrimRight(s, "/"))
+		m, err := newManager(s)
 		if err != nil {
-			return nil, errors.New("yarn cluster: an address is not a URL")
+			return nil, fmt.Errorf("yarn cluster: %w", err)
 		}
-		c.addresses = append(c.addresses, u)
+		c.managers = append(c.managers, m)
 	}
+	dial := cfg.dial()
+	settings := flink.Config{CAFile: cfg.CAFile, CertFile: cfg.CertFile, KeyFile: cfg.KeyFile, ServerName: cfg.ServerName}
 	c.client = &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute},
-		// The standby's redirect has no Location while there is no active one, which Go
-		// takes for an error.
+		Transport: withLogin(cfg.Login, flink.NewTransport(settings, maxRequests, marked(dial))),
+		// A standby's redirect has no Location while there is no active one, which Go
+		// takes for an error; and credentials go to the configured addresses alone.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	c.jobs = flink.NewTransport(cfg.Flink, flink.DefaultMaxRequests, marked(briefly(dial)))
 	return c, nil
+}
+
+// withLogin sends requests as who logs in.
+func withLogin(login *kerberos.Login, base http.RoundTripper) http.RoundTripper {
+	if login == nil {
+		return base
+	}
+	return login.Transport(base)
 }
 
 // Close lets go of idle connections.
 func (c *Cluster) Close() {
 	c.client.CloseIdleConnections()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.flinks {
-		f.Close()
+	c.jobs.CloseIdleConnections()
+}
+
+// clusterInfo is what a ResourceManager says of itself.
+type clusterInfo struct {
+	Version string `json:"resourceManagerVersion"`
+	// State is ACTIVE, STANDBY or INITIALIZING.
+	State string `json:"haState"`
+}
+
+func decodeInfo(b []byte) (clusterInfo, error) {
+	body, err := fromJSON[struct {
+		Info clusterInfo `json:"clusterInfo"`
+	}](b)
+	if err == nil && body.Info.Version == "" {
+		err = errors.New(`no "resourceManagerVersion" in the answer`)
 	}
+	return body.Info, err
 }
 
 // Version asks the ResourceManager for its version: the cheapest sign that it
 // answers.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
-	return fetch(ctx, c, request{op: "read version", path: "/info"}, func(b []byte) (string, error) {
-		body, err := fromJSON[struct {
-			Info struct {
-				Version string `json:"resourceManagerVersion"`
-			} `json:"clusterInfo"`
-		}](b)
-		if err == nil && body.Info.Version == "" {
-			err = errors.New(`no "resourceManagerVersion" in the answer`)
-		}
-		return body.Info.Version, err
-	})
-}
-
-// flinkAt gives the client of the Flink REST API at an address, one per address.
-func (c *Cluster) flinkAt(address string) (*flink.Cluster, error) {
-	scheme := "http://"
-	if c.cfg.FlinkTLS {
-		scheme = "https://"
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f, ok := c.flinks[address]; ok {
-		return f, nil
-	}
-	cfg := c.cfg.Flink
-	cfg.URLs = []string{scheme + address}
-	f, err := flink.New(cfg)
-	if err != nil {
-		return nil, &core.OpError{Op: "reach Flink", Subject: address, Err: fmt.Errorf("%w: %w", core.ErrUnreachable, err)}
-	}
-	c.flinks[address] = f
-	return f, nil
+	info, err := fetch(ctx, c, request{op: "read version", path: "/info"}, decodeInfo)
+	return info.Version, err
 }

@@ -55,6 +55,9 @@ type Config struct {
 	FlinkTLS bool
 	// Redeploy says how jobs are stopped and submitted again.
 	Redeploy Redeploy
+	// Dial opens connections to ResourceManagers and applications, nil: the ordinary
+	// way.
+	Dial flink.Dial
 }
 
 // Redeploy says how jobs are stopped with a savepoint and submitted again, where
@@ -107,10 +110,17 @@ func (c Config) Validate() error {
 	if len(c.ResourceManagers) == 0 {
 		add("resourceManagers: must name at least one address, such as http://rm1:8088")
 	}
+	secure, seen := false, map[string]bool{}
 	for i, s := range c.ResourceManagers {
 		if problem := addressProblem(s); problem != "" {
 			add("resourceManagers[%d]: %s", i, problem)
+			continue
 		}
+		if seen[strings.TrimRight(s, "/")] {
+			add("resourceManagers[%d]: is there twice", i)
+		}
+		seen[strings.TrimRight(s, "/")] = true
+		secure = secure || strings.HasPrefix(s, "https://")
 	}
 	if c.Timeout < 0 {
 		add("timeout: must not be negative, got %s", c.Timeout)
@@ -118,10 +128,56 @@ func (c Config) Validate() error {
 	if c.MaxBodyBytes < 0 {
 		add("maxBodyBytes: must not be negative, got %d", c.MaxBodyBytes)
 	}
-	if len(c.Flink.URLs) > 0 {
+	if !secure && len(seen) > 0 && (c.CAFile != "" || c.CertFile != "" || c.KeyFile != "" || c.ServerName != "") {
+		add("caFile, certFile, keyFile, serverName: are of no use without an https address in resourceManagers")
+	}
+	named := c.Username != "" || c.UsernameFile != "" || c.PasswordFile != ""
+	switch {
+	case c.Login != nil && (named || c.User != ""):
+		add("user, username, usernameFile, passwordFile: cannot be used beside kerberos")
+	case named && c.User != "":
+		add("user: cannot be used beside a user name and password")
+	}
+	problems = append(problems, c.clientProblems()...)
+	return errors.Join(append(problems, c.flinkProblems()...)...)
+}
+
+// placeholder stands for the addresses where those of a client are not what is
+// checked.
+const placeholder = "https://placeholder"
+
+// clientProblems checks files and credentials for the ResourceManagers.
+func (c Config) clientProblems() []error {
+	return parts(flink.Config{
+		URLs: []string{placeholder}, CAFile: c.CAFile, CertFile: c.CertFile, KeyFile: c.KeyFile, ServerName: c.ServerName,
+		Username: c.Username, UsernameFile: c.UsernameFile, PasswordFile: c.PasswordFile,
+	}.Validate())
+}
+
+// flinkProblems checks how the applications are reached.
+func (c Config) flinkProblems() []error {
+	var out []error
+	add := func(format string, args ...any) { out = append(out, fmt.Errorf(format, args...)) }
+	f := c.Flink
+	if len(f.URLs) > 0 {
 		add("flink.url: must be left out: the addresses come from the applications")
 	}
-	return errors.Join(problems...)
+	if !c.FlinkTLS && (f.CAFile != "" || f.CertFile != "" || f.KeyFile != "" || f.ServerName != "") {
+		add("flink.tls: must be true for caFile, certFile, keyFile and serverName to be of use")
+	}
+	f.URLs = []string{placeholder}
+	for _, p := range parts(f.Validate()) {
+		add("flink.%w", p)
+	}
+	return out
+}
+
+// parts takes a joined error apart.
+func parts(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
+	}
+	return nil
 }
 
 // addressProblem never repeats the address: it may hold a password.

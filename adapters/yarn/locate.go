@@ -1,11 +1,13 @@
 package yarn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/url"
 	"strings"
+	"time"
 
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
@@ -21,8 +23,10 @@ const (
 type place struct {
 	cluster *Cluster
 	target  core.YarnTarget
-	app     application
-	flink   *flink.Cluster
+	// app is how YARN showed the application some seconds ago at most.
+	app   application
+	flink *flink.Cluster
+	route *route
 }
 
 // Locate finds the job that runs in the application that the target names.
@@ -31,67 +35,142 @@ func (c *Cluster) Locate(ctx context.Context, target core.Target) (core.JobRef, 
 		return core.JobRef{}, &core.OpError{Op: "find job", Subject: target.Canonical(),
 			Hint: "the cluster is a YARN cluster: name the application with target.yarn", Err: fmt.Errorf("%w: not a target of this cluster", core.ErrRefused)}
 	}
-	app, err := c.find(ctx, *target.Yarn)
-	if err != nil {
-		return core.JobRef{}, err
-	}
-	p, err := c.at(app, *target.Yarn)
+	p, err := c.find(ctx, *target.Yarn)
 	if err != nil {
 		return core.JobRef{}, err
 	}
 	return p.only(ctx)
 }
 
-// find gives the one live application that the target describes.
-func (c *Cluster) find(ctx context.Context, target core.YarnTarget) (application, error) {
-	query := url.Values{"states": {live}, "deSelects": {"resourceRequests"}}
-	if target.ApplicationTag != "" {
-		query.Set("applicationTags", target.ApplicationTag)
-	}
-	apps, err := c.applications(ctx, query)
-	if err != nil {
-		return application{}, err
-	}
+// find gives the place of the one live application that the target describes. What a
+// list of some seconds ago does not show as one is looked for anew. One that was
+// found before, and that the ResourceManager does not list any more, is asked for by
+// its id: after a restart of the ResourceManager it may run all the same.
+func (c *Cluster) find(ctx context.Context, t core.YarnTarget) (*place, error) {
 	var found []application
-	var ids []string
-	for _, a := range apps {
-		if a.is(target) && !a.State.ended() {
-			found, ids = append(found, a), append(ids, a.ID)
+	var at time.Time
+	for _, age := range []time.Duration{c.shareFor, 0} {
+		l, err := c.candidates(ctx, t, age)
+		if err != nil {
+			return nil, err
+		}
+		if found, at = described(l.apps, t), l.at; len(found) == 1 || age == 0 {
+			break
 		}
 	}
-	subject := target.ApplicationName + target.ApplicationTag
 	switch len(found) {
 	case 1:
-		return found[0], nil
+		r, err := c.routeTo(found[0], at)
+		if err != nil {
+			return nil, err
+		}
+		c.found(t, found[0].ID)
+		return r.place(ctx, t)
 	case 0:
-		return application{}, &core.OpError{Op: "find application", Subject: subject, Err: core.ErrNotFound}
+		return c.lost(ctx, t)
 	}
-	return application{}, &core.OpError{Op: "find application", Subject: subject, Err: fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))}
+	return nil, &core.OpError{Op: "find application", Subject: subjectOf(t), Hint: "narrow the target with queue, user or another tag, or end one of them",
+		Err: fmt.Errorf("%w: %s", core.ErrAmbiguous, listed(found))}
 }
 
-// at gives the place of an application.
-func (c *Cluster) at(app application, target core.YarnTarget) (*place, error) {
-	if app.RPCAddress == "" {
-		return nil, &core.OpError{Op: "reach Flink", Subject: app.ID, Err: fmt.Errorf("%w: YARN shows no address, the application is %s", core.ErrNotReady, app.State)}
+// described are the live applications of a list that a target describes.
+func described(apps []application, t core.YarnTarget) []application {
+	var out []application
+	for _, a := range apps {
+		if a.is(t) && !a.State.ended() {
+			out = append(out, a)
+		}
 	}
-	f, err := c.flinkAt(app.RPCAddress)
-	return &place{cluster: c, target: target, app: app, flink: f}, err
+	return out
+}
+
+// listed names applications for people.
+func listed(apps []application) string {
+	var out []string
+	for _, a := range apps {
+		out = append(out, a.who())
+	}
+	return cut(strings.Join(out, ", "))
+}
+
+func subjectOf(t core.YarnTarget) string { return cmp.Or(t.ApplicationName, t.ApplicationTag) }
+
+// lost looks for the application that a target last was.
+func (c *Cluster) lost(ctx context.Context, t core.YarnTarget) (*place, error) {
+	none := &core.OpError{Op: "find application", Subject: subjectOf(t),
+		Err: fmt.Errorf("%w: no live application of type %q is described by the target", core.ErrNotFound, kindOf(t))}
+	r := c.known(c.lastOf(t))
+	if r == nil {
+		return nil, none
+	}
+	if err := r.look(ctx); err != nil && !errors.Is(err, core.ErrNotFound) {
+		return nil, err
+	}
+	p, err := r.place(ctx, t)
+	if err == nil && !p.app.is(t) { // its queue can be changed
+		return nil, none
+	}
+	return p, err
 }
 
 // open finds the place of a job again.
 func (c *Cluster) open(ctx context.Context, job core.JobRef) (*place, error) {
 	var target core.YarnTarget
-	if err := json.Unmarshal([]byte(job.Extras[extraTarget]), &target); err != nil || job.Extras[extraApplication] == "" {
+	id := job.Extras[extraApplication]
+	if err := json.Unmarshal([]byte(job.Extras[extraTarget]), &target); err != nil || id == "" {
 		return nil, &core.OpError{Op: "find job", Subject: job.ID, Err: fmt.Errorf("%w: the job was not found on this cluster", core.ErrRefused)}
 	}
-	app, err := c.application(ctx, job.Extras[extraApplication])
+	r := c.known(id)
+	if r == nil { // found by another worker
+		asked := time.Now()
+		app, err := c.application(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = c.routeTo(app, asked); err != nil {
+			return nil, err
+		}
+	}
+	if _, at, _ := r.seen(); time.Since(at) >= c.shareFor {
+		if err := r.look(ctx); err != nil && !errors.Is(err, core.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return r.place(ctx, target)
+}
+
+// look asks the ResourceManager for the application anew.
+func (r *route) look(ctx context.Context) error {
+	_, err := r.cluster.application(ctx, r.id)
+	if errors.Is(err, core.ErrNotFound) {
+		r.forgotten()
+	}
+	return err
+}
+
+// place gives where the Flink of the application is. Where YARN shows no address now,
+// the last one is good as long as a job that was seen there runs there.
+func (r *route) place(ctx context.Context, t core.YarnTarget) (*place, error) {
+	app, _, address := r.seen()
+	p := &place{cluster: r.cluster, target: t, app: app, flink: r.flink, route: r}
+	switch {
+	case app.State.ended():
+		return nil, &core.OpError{Op: "find job", Subject: r.id, Err: fmt.Errorf("%w: the application is %s", core.ErrNotFound, app.how())}
+	case app.address() != "":
+		return p, nil
+	case address == "" && app.State == stateUnknown:
+		return nil, &core.OpError{Op: "find job", Subject: r.id, Err: fmt.Errorf("%w: the ResourceManager knows no such application", core.ErrNotFound)}
+	case address == "":
+		return nil, r.fail(fmt.Errorf("%w: YARN shows no address yet, the application is %s", core.ErrNotReady, app.how()))
+	}
+	jobs, err := r.flink.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if app.State.ended() {
-		return nil, &core.OpError{Op: "find job", Subject: app.ID, Err: fmt.Errorf("%w: the application is %s", core.ErrNotFound, app.State)}
+	if !r.proves(jobs) {
+		return nil, r.fail(fmt.Errorf("%w: reconnecting; YARN shows no address, the application is %s, and at its last address none of its jobs is shown", core.ErrNotReady, app.how()))
 	}
-	return c.at(app, target)
+	return p, nil
 }
 
 // only finds the one live job of the application, of the target's name where that
@@ -101,21 +180,40 @@ func (p *place) only(ctx context.Context) (core.JobRef, error) {
 	if err != nil {
 		return core.JobRef{}, err
 	}
-	var found []flink.Job
-	var ids []string
+	p.route.saw(jobs)
+	job, err := onlyLive(jobs, p.target.JobName)
+	if err != nil {
+		e := &core.OpError{Op: "find job", Subject: p.app.ID, Err: err}
+		if errors.Is(err, core.ErrAmbiguous) {
+			e.Hint = "target.yarn.jobName names one of the jobs of a session"
+		}
+		return core.JobRef{}, e
+	}
+	return p.ref(ctx, job)
+}
+
+// onlyLive picks the one job of that name that has not ended; an empty name fits all.
+func onlyLive(jobs []flink.Job, name string) (flink.Job, error) {
+	var live []flink.Job
+	var ids, ended []string
 	for _, j := range jobs {
-		if !j.State.Ended() && (p.target.JobName == "" || j.Name == p.target.JobName) {
-			found, ids = append(found, j), append(ids, j.ID)
+		switch {
+		case name != "" && j.Name != name:
+		case j.State.Ended():
+			ended = append(ended, string(j.State))
+		default:
+			live, ids = append(live, j), append(ids, j.ID)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return core.JobRef{}, &core.OpError{Op: "find job", Subject: p.app.ID, Err: core.ErrNotFound}
-	case 1:
-		return p.ref(ctx, found[0])
+	switch {
+	case len(live) == 1:
+		return live[0], nil
+	case len(live) > 1:
+		return flink.Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
+	case len(ended) > 0:
+		return flink.Job{}, fmt.Errorf("%w: no live job, it is %s", core.ErrNotFound, strings.Join(ended, ", "))
 	}
-	return core.JobRef{}, &core.OpError{Op: "find job", Subject: p.app.ID, Err: fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", ")),
-		Hint: "target.yarn.jobName names one of the jobs of a session"}
+	return flink.Job{}, fmt.Errorf("%w: no live job among the %d of its Flink", core.ErrNotFound, len(jobs))
 }
 
 // ref is a job of the place.

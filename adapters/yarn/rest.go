@@ -11,87 +11,137 @@ import (
 	"net/http"
 	"net/url"
 
+	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
 )
 
 // request is one call of a ResourceManager's REST API.
 type request struct {
-	op, subject string
-	// method is empty for GET. path begins behind /ws/v1/cluster.
+	op string
+	// subject is the one thing that the request is about, such as an application's id.
+	// Only of that can an answer say that it is not there.
+	subject string
+	// method is empty for GET. path begins behind /ws/v1/cluster. body is JSON.
 	method string
 	path   string
 	query  url.Values
 	body   []byte
 }
 
-// fetch asks the active ResourceManager and decodes its answer.
+// fetch asks the active ResourceManager and decodes its answer. An answer that does
+// not decode is core.ErrUnreachable, as none is.
 func fetch[T any](ctx context.Context, c *Cluster, r request, decode func([]byte) (T, error)) (T, error) {
-	var none T
-	fail := func(err error) (T, error) {
-		return none, &core.OpError{Op: r.op, Subject: r.subject, Err: err}
-	}
-	var last error
-	for _, base := range c.addresses {
-		body, err := c.exchange(ctx, base, r)
-		if err != nil {
-			last = err
-			if errors.Is(err, core.ErrUnreachable) {
-				continue
-			}
-			return fail(err)
+	var out T
+	a, err := c.ask(ctx, r.method != http.MethodPost, func(ctx context.Context, m *manager) (answer, error) {
+		return c.do(ctx, r.method, m.api(r.path, r.query), r.body)
+	}, c.direct(r))
+	if err == nil {
+		if out, err = decode(a.body); err != nil {
+			err = fmt.Errorf("%w: the answer cannot be read: %s", core.ErrUnreachable, cut(err.Error()))
 		}
-		v, err := decode(body)
-		if err != nil {
-			return fail(fmt.Errorf("%w: the answer cannot be read: %w", core.ErrUnreachable, err))
-		}
-		return v, nil
 	}
-	return fail(last)
+	if err != nil {
+		var none T
+		return none, &core.OpError{Op: r.op, Subject: r.subject, Hint: hint(err), Err: err}
+	}
+	return out, nil
 }
 
-// exchange asks one ResourceManager.
-func (c *Cluster) exchange(ctx context.Context, base *url.URL, r request) ([]byte, error) {
+// answer is what came back over HTTP.
+type answer struct {
+	status int
+	// host is who answered, kind the media type of the body.
+	host, kind, location string
+	header               http.Header
+	body                 []byte
+}
+
+// data is true for the only kind of body that is not for people.
+func (a answer) data() bool { return a.kind == "application/json" }
+
+// do sends one request to one place with the credentials of the cluster, and reads
+// the whole answer. Its errors match core.ErrUnreachable or core.ErrUnauthorized.
+func (c *Cluster) do(ctx context.Context, method string, u *url.URL, body []byte) (answer, error) {
+	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	u := base.JoinPath("/ws/v1/cluster", r.path)
-	query := r.query
-	if c.cfg.User != "" {
-		query = url.Values{"user.name": {c.cfg.User}}
-		for k, v := range r.query {
-			query[k] = v
-		}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return answer{}, c.late(parent, u, errors.New("too many requests in flight"))
 	}
-	u.RawQuery = query.Encode()
-	method := r.method
+	if c.cfg.User != "" {
+		u = addQuery(u, "user.name", c.cfg.User)
+	}
 	if method == "" {
 		method = http.MethodGet
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(r.body))
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return answer{}, fmt.Errorf("%w: the request could not be made", core.ErrUnreachable)
 	}
 	req.Header.Set("Accept", "application/json")
-	if r.body != nil {
+	req.Header.Set("User-Agent", "flinkscaler")
+	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	secrets, err := c.login().Authorize(req)
+	if err != nil {
+		return answer{}, err
 	}
 	res, err := c.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", core.ErrUnreachable, err)
+		return answer{}, c.late(parent, u, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, c.maxBody+1))
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", core.ErrUnreachable, err)
-	case int64(len(body)) > c.maxBody:
-		return nil, fmt.Errorf("%w: the answer is larger than %d bytes", core.ErrUnreachable, c.maxBody)
-	case res.StatusCode == http.StatusNotFound && kind == "application/json":
-		return nil, fmt.Errorf("%w: %s", core.ErrNotFound, u.Host)
-	case res.StatusCode/100 != 2 || kind != "application/json":
-		return nil, fmt.Errorf("%w: %s answers %d with %q", core.ErrUnreachable, u.Host, res.StatusCode, kind)
+	read, err := io.ReadAll(io.LimitReader(res.Body, c.maxBody+1))
+	if err != nil {
+		return answer{}, c.late(parent, u, err)
 	}
-	return body, nil
+	if int64(len(read)) > c.maxBody {
+		return answer{}, fmt.Errorf("%w: the answer of %s is larger than %d bytes", core.ErrUnreachable, u.Host, c.maxBody)
+	}
+	for _, s := range secrets { // a gateway may repeat what it was sent
+		read = bytes.ReplaceAll(read, []byte(s), []byte("(hidden)"))
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return answer{status: res.StatusCode, host: u.Host, kind: kind, location: res.Header.Get("Location"), header: res.Header, body: read}, nil
+}
+
+// login are the credentials as they are configured.
+func (c *Cluster) login() flink.Config {
+	return flink.Config{Username: c.cfg.Username, UsernameFile: c.cfg.UsernameFile, PasswordFile: c.cfg.PasswordFile}
+}
+
+func addQuery(u *url.URL, key, value string) *url.URL {
+	out := *u
+	query := encode(url.Values{key: {value}})
+	if out.RawQuery != "" {
+		query = out.RawQuery + "&" + query
+	}
+	out.RawQuery = query
+	return &out
+}
+
+// late says why nothing came. It matches core.ErrUnreachable, the caller's ctx error
+// where that is the cause, and an error of the transport that has a meaning.
+func (c *Cluster) late(parent context.Context, u *url.URL, err error) error {
+	var inner *url.Error // its text repeats the URL
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	switch {
+	case parent.Err() != nil:
+		return fmt.Errorf("%w: %w", core.ErrUnreachable, context.Cause(parent))
+	case errors.Is(err, core.ErrUnauthorized):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: no answer of %s within %s", core.ErrUnreachable, u.Host, c.timeout)
+	case errors.As(err, new(*dialError)):
+		return fmt.Errorf("%w: %s: %w", core.ErrUnreachable, u.Host, err)
+	}
+	return fmt.Errorf("%w: %s: %s", core.ErrUnreachable, u.Host, cut(err.Error()))
 }
 
 // fromJSON decodes one JSON value.

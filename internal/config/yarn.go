@@ -55,14 +55,7 @@ func (d *decoder) yarnFlink(path string, raw any, c *yarn.Config) {
 	s := d.section(path+".flink", raw, slices.Concat([]string{"tls"}, clientKeys())...)
 	s.boolean("tls", &c.FlinkTLS)
 	d.client(s, &c.Flink)
-	checked := d.checkFiles(path+".flink", c.Flink)
-	checked.URLs = []string{"http://placeholder"}
-	if c.FlinkTLS {
-		checked.URLs = []string{"https://placeholder"}
-	}
-	for _, p := range parts(checked.Validate()) {
-		d.flinkProblem(path+".flink", p.Error(), false)
-	}
+	c.Flink = d.checkFiles(path+".flink", c.Flink)
 }
 
 // hdfs decodes how the HDFS is reached that has a cluster's savepoints.
