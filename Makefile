@@ -12,6 +12,8 @@ ENSURE := go run ./tools/ensure
 KUBE_TOOLS := kube render flink-operator flink:1.18.1 testjob
 # What the YARN tests run: the daemons of Hadoop, and both lines of Flink.
 HADOOP_TOOLS := hadoop flink:2.3.0 flink:1.20.5 testjob
+# Releases of Hadoop that are only looked at, in e2e-full.
+HADOOP_OTHERS := 3.3.6 3.5.0
 # timed NAME COMMAND: runs it and prints how long it took.
 timed = @start=$$(date +%s); ( $(2) ); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
 
@@ -68,7 +70,8 @@ chaos-sim: ## The same on a simulated Flink (SEED, FAULTS=1000)
 	@go run ./e2e/chaos/cmd/chaos -simulated -faults $(or $(FAULTS),1000) $(if $(SEED),-seed $(SEED))
 
 .PHONY: e2e-full
-e2e-full: e2e ## make e2e, all of chaos, more random jobs against the Java autoscaler, and each fuzz target for 60 s
+e2e-full: e2e ## make e2e, the other releases of Hadoop, all of chaos, more random jobs against the Java autoscaler, and each fuzz target for 60 s
+	$(call timed,hadoop-versions,for v in $(HADOOP_OTHERS); do $(ENSURE) hadoop:$$v && HADOOP_VERSION=$$v go test -v -tags e2e -count 1 -timeout 20m -run TestShape ./e2e/hadoop || exit 1; done)
 	$(call timed,chaos-sim,$(MAKE) --no-print-directory chaos-sim)
 	$(call timed,chaos,$(MAKE) --no-print-directory chaos)
 	$(call timed,oracle,CASES=50000 $(MAKE) --no-print-directory e2e-oracle)

@@ -28,10 +28,12 @@ func TestRecord(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			into := filepath.Join("testdata", version)
-			recorded(t, os.RemoveAll(into))
-			recorded(t, os.MkdirAll(into, 0o755))
-			recordCapacity(t, version, into)
-			recordFair(t, version, into)
+			t.Run("capacity", func(t *testing.T) {
+				recorded(t, os.RemoveAll(into))
+				recorded(t, os.MkdirAll(into, 0o755))
+				recordCapacity(t, version, into)
+			})
+			t.Run("fair", func(t *testing.T) { recordFair(t, version, into) })
 		})
 	}
 }
@@ -48,11 +50,13 @@ type pair struct {
 func (p *pair) api() string { return p.active.URL() + "/ws/v1/cluster" }
 
 func recordCapacity(t *testing.T, version, into string) {
-	p := newPair(t, hadoop.Options{Version: version, YARN: true, ResourceManagerHA: true, NodeMemory: 3000, Log: os.Stderr}, into)
+	p := newPair(t, hadoop.Options{Version: version, YARN: true, ResourceManagerHA: true, NodeMemory: 3300, Log: os.Stderr}, into)
 	p.idle()
 	waiting := p.accepted()
-	p.running()
-	p.killed(waiting)
+	orders := p.running()
+	p.killed(waiting) // what it waits for is kept from other queues
+	p.wanting(orders)
+	p.finished(orders)
 	p.failed()
 	p.unhealthy()
 	p.get("apps-many", p.api()+"/apps")
@@ -137,8 +141,8 @@ func (p *pair) proxy(name string, app *hadoop.App) {
 	p.send(name+"-put", call{method: http.MethodPut, url: base + "/jobs/" + strings.Repeat("0", 32) + "/resource-requirements", body: "{}"})
 }
 
-// running records an application with a container more asked for than there is, until it ends in order.
-func (p *pair) running() {
+// running records an application beside the one that waits.
+func (p *pair) running() *hadoop.App {
 	app, err := p.flink.Submit(p.t.Context(), p.job("orders"))
 	recorded(p.t, err)
 	p.get("app-running", p.api()+"/apps/"+app.ID)
@@ -149,8 +153,7 @@ func (p *pair) running() {
 	p.get("nodes-running", p.api()+"/nodes")
 	p.get("scheduler-capacity-running", p.api()+"/scheduler")
 	p.thruProxy(app)
-	p.wanting(app)
-	p.finished(app)
+	return app
 }
 
 // thruProxy records what the proxy lets through, and what not.

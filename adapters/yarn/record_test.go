@@ -115,6 +115,7 @@ func (r *recorder) scrub(text string) string {
 	text = strings.ReplaceAll(text, strings.TrimPrefix(c.DefaultFS(), "hdfs://"), "hdfs.example:8020")
 	text = strings.ReplaceAll(text, c.User()+"/.flink", "alice/.flink")
 	text = regexp.MustCompile(`("(?:user|username|remoteUser)":")[^"]*"`).ReplaceAllString(text, `${1}alice"`)
+	text = strings.ReplaceAll(text, "killed by user "+c.User(), "killed by user alice")
 	text = regexp.MustCompile(`(/containerlogs/container_\w+/)\w+`).ReplaceAllString(text, "${1}alice")
 	if host, err := os.Hostname(); err == nil && len(host) > 2 {
 		text = strings.ReplaceAll(text, host, "node1.example")

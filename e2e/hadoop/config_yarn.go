@@ -119,7 +119,7 @@ func capacityScheduler() map[string]string {
 	}
 }
 
-// fairScheduler has the same two queues.
+// fairScheduler has the same two queues. Left to itself it would put each application into a queue by its user's name.
 func fairScheduler(o Options) string {
 	share := func(percent int) string {
 		return strconv.Itoa(o.NodeMemory*percent/100) + " mb, " + strconv.Itoa(max(1, o.NodeCores*percent/100)) + " vcores"
@@ -129,6 +129,10 @@ func fairScheduler(o Options) string {
   <defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy>
   <queue name="default"><weight>7</weight><maxResources>` + share(100) + `</maxResources></queue>
   <queue name="small"><weight>3</weight><maxResources>` + share(40) + `</maxResources></queue>
+  <queuePlacementPolicy>
+    <rule name="specified" create="false"/>
+    <rule name="default" queue="root.default"/>
+  </queuePlacementPolicy>
 </allocations>
 `
 }

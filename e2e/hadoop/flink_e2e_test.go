@@ -119,6 +119,9 @@ func TestRedeploy(t *testing.T) {
 	a := hadoop.Application{Name: "orders", Tags: []string{"fa-orders", "fa-gen-1"}, Args: hadoop.JobArgs(arrivals(t, 500))}
 	var app *hadoop.App
 	timed(t, "submission", func() (err error) { app, err = flink.Submit(ctx, a); return err })
+	active, err := shared.Active(ctx)
+	must(t, err)
+	sameShape(t, active.URL()+"/ws/v1/cluster/apps/"+app.ID, "app-running.200.json")
 	if got := first(t, app); got >= 24 {
 		t.Errorf("a new job begins with record %v; want one of the first", got)
 	}
