@@ -29,6 +29,8 @@ type Cluster struct {
 	// nil where the cluster's configuration does not say how.
 	Redeployer Redeployer
 	Savepoints Savepoints
+	// Tidier clears up after a redeploy, nil where nothing is left.
+	Tidier Tidier
 	// Rivals, Carrier, Room and Trimmer are what a platform has on which others than
 	// Flink have a say in a job's size; each is nil where there is no such thing.
 	Rivals  RivalDetector
@@ -38,7 +40,7 @@ type Cluster struct {
 }
 
 // Settings are what the activities need; all fields but Temporal, Slots, Recorder,
-// Sink, Plugins and SearchAttributes are required.
+// Sink, Plugins, Place and SearchAttributes are required.
 type Settings struct {
 	Clusters map[string]Cluster
 	// Temporal finds rescale workflows.
@@ -53,6 +55,9 @@ type Settings struct {
 	Plugins strategy.Extensions
 	// Now is the worker's clock.
 	Now func() time.Time
+	// Place tells machines apart: what a call began on this one ends with the worker,
+	// or is found again. Empty: not known.
+	Place string
 	// SearchAttributes is true when they are registered on the namespace.
 	SearchAttributes bool
 	// CyclesPerRun is when a workflow continues as new, 0 for its own choice.
@@ -107,6 +112,7 @@ func (a *Activities) Register(r Registry) {
 		NameCheckSavepoint: a.CheckSavepoint,
 		NameSubmitJob:      a.SubmitJob,
 		NameMakeWay:        a.MakeWay,
+		NameTidy:           a.Tidy,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

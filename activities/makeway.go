@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"path"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -16,8 +17,10 @@ type MakeWayInput struct {
 	Job core.JobRef `json:"job"`
 	// Unwell is true when the size before should run in its place.
 	Unwell bool `json:"unwell,omitempty"`
-	// Restored is the savepoint that the job was submitted with.
+	// Restored is the savepoint that the job was submitted with, Newest the newest
+	// checkpoint of its own that was seen, empty for none.
 	Restored string `json:"restored"`
+	Newest   string `json:"newest,omitempty"`
 }
 
 // Way is whether another job may take the place.
@@ -62,8 +65,11 @@ func (a *Activities) MakeWay(ctx context.Context, in MakeWayInput) (Way, error) 
 				return Way{Clear: true, From: in.Restored, Note: "the cluster does not know the job"}, nil
 			}
 		case state.Ended():
-			from, note := newest(ctx, platform, savepoints, in)
-			return Way{Clear: true, Ended: true, From: from, Note: note}, nil
+			from, note, err := newest(ctx, platform, savepoints, in)
+			if err == nil {
+				return Way{Clear: true, Ended: true, From: from, Note: note}, nil
+			}
+			b.show(ctx, Waiting{Phase: "looking for its newest checkpoint: " + err.Error()})
 		default:
 			goneSince = time.Time{}
 			why, err := mustLive(ctx, platform, in)
@@ -82,7 +88,7 @@ func (a *Activities) MakeWay(ctx context.Context, in MakeWayInput) (Way, error) 
 }
 
 func stateOf(ctx context.Context, deployer Redeployer, job core.JobRef) (core.JobState, error) {
-	copies, err := deployer.Copies(ctx, job.Name, job.ID)
+	copies, err := deployer.Copies(ctx, job)
 	for _, j := range copies {
 		if j.ID == job.ID {
 			return j.State, err
@@ -108,13 +114,29 @@ func mustLive(ctx context.Context, platform Platform, in MakeWayInput) (string, 
 
 // newest is the last state of a job that has ended: its own newest checkpoint
 // where that is still there, else what it was restored from.
-func newest(ctx context.Context, platform Platform, savepoints Savepoints, in MakeWayInput) (from, note string) {
+func newest(ctx context.Context, platform Platform, savepoints Savepoints, in MakeWayInput) (from, note string, err error) {
 	health, err := platform.Inspect(ctx, in.Job)
 	if err != nil || health.CompletedPath == "" {
-		return in.Restored, ""
+		return fromStorage(ctx, savepoints, in)
 	}
 	if _, err := savepoints.Check(ctx, health.CompletedPath); err != nil {
-		return in.Restored, "its own checkpoint is not there any more, what it did since is done again"
+		return in.Restored, "its own checkpoint is not there any more, what it did since is done again", nil
 	}
-	return health.CompletedPath, "from its own newest checkpoint"
+	return health.CompletedPath, "from its own newest checkpoint", nil
+}
+
+// fromStorage finds the newest checkpoint of a job whose JobManager has ended with
+// it: beside the one that was seen last.
+func fromStorage(ctx context.Context, savepoints Savepoints, in MakeWayInput) (from, note string, err error) {
+	if in.Newest == "" {
+		return in.Restored, "", nil
+	}
+	found, err := savepoints.List(ctx, path.Dir(in.Newest))
+	switch {
+	case err != nil && !isFinal(err):
+		return "", "", err
+	case err != nil || len(found) == 0:
+		return in.Restored, "its own checkpoints are not there any more, what it did since is done again", nil
+	}
+	return found[0].Path, "from its own newest checkpoint", nil
 }

@@ -140,15 +140,28 @@ type Submitter interface {
 	// and gives the directory under which savepoints go. It changes nothing.
 	// core.ErrRefused: it is not configured, or its program is not there, or Flink
 	// would not run it at these sizes; the text says what to do.
-	Prepare(ctx context.Context, job core.JobRef, vertices []core.SubmittedVertex) (savepoints string, err error)
-	// Submit starts the job under the id given. Idempotent by that id: a cluster
-	// runs it once at most. core.ErrRefused: Flink's words are in the text; a job of
-	// that id may be there all the same, begun by an earlier call or failed at once.
-	// core.ErrUnreachable: it may be on its way; look for it with Copies.
-	Submit(ctx context.Context, s core.Submission) error
-	// Copies gives every job that the cluster knows with that name or that id,
-	// ended ones too, with their state. None is no error.
-	Copies(ctx context.Context, name, jobID string) ([]core.JobRef, error)
+	Prepare(ctx context.Context, job core.JobRef, vertices []core.SubmittedVertex) (core.Prepared, error)
+	// Submit starts the job under the id given, and tells by what it is found.
+	// Idempotent by that id: a cluster runs it once at most, and where it cannot see
+	// to that itself, what an earlier call may have begun is waited for first.
+	// core.ErrRefused: Flink's words are in the text; a job of that id may be there
+	// all the same, begun by an earlier call or failed at once. core.ErrUnreachable:
+	// it may be on its way; look for it with Copies.
+	Submit(ctx context.Context, s core.Submission) (core.JobRef, error)
+	// Copies gives every job that the cluster knows with the name of this one, or
+	// its id, or what else its Extras describe, ended ones too, with their state. None
+	// is no error; a job of which nothing can be said now is one, never none.
+	Copies(ctx context.Context, job core.JobRef) ([]core.JobRef, error)
+}
+
+// Tidier clears up after a redeploy, on platforms where something can be left.
+type Tidier interface {
+	// Tidy ends what was submitted for a job before and runs beside it, and removes
+	// what submissions that are over left in storage. job is the one that lives, its
+	// ID empty where that is not known: then nothing is ended. submitted are the ids
+	// of this change's jobs, the one that was stopped first. Idempotent. It says in a
+	// few words what it did, empty for nothing.
+	Tidy(ctx context.Context, job core.JobRef, submitted []string) (string, error)
 }
 
 // Savepoints reads the storage of savepoints. It writes nothing.

@@ -16,6 +16,7 @@ const (
 	NameCheckSavepoint = "CheckSavepoint"
 	NameSubmitJob      = "SubmitJob"
 	NameMakeWay        = "MakeWay"
+	NameTidy           = "Tidy"
 )
 
 // RedeployPlan is how one attempt stops a job and starts it again. It is
@@ -23,6 +24,8 @@ const (
 type RedeployPlan struct {
 	Stop     core.StopRequest       `json:"stop"`
 	Vertices []core.SubmittedVertex `json:"vertices"`
+	// Extras are the platform's, for the submission.
+	Extras map[string]string `json:"extras,omitempty"`
 }
 
 // Back gives the vertices at the sizes before.
@@ -52,7 +55,7 @@ func (a *Activities) mustRedeploy(cluster string) (Redeployer, Savepoints, error
 	if !ok {
 		return nil, nil, &core.OpError{
 			Op: "redeploy", Subject: cluster, Err: fmt.Errorf("%w by this worker", core.ErrUnreachable),
-			Hint: "its file has no flink.redeploy for the cluster any more",
+			Hint: "its file does not say any more how jobs of the cluster are submitted",
 		}
 	}
 	return r, s, nil
@@ -66,7 +69,7 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	case !in.Redeploy:
 		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive; job.autoscaler.redeploy.enabled: true allows to stop it with a savepoint and to start it again"), nil
 	case !configured:
-		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive, and flink.redeploy of the cluster %s in the worker's file, which says how jobs are submitted, is missing", in.Key.Cluster), nil
+		return no(core.ReasonNotAdaptive, "the job's scheduler is not adaptive, and %s of the cluster %s in the worker's file, which says how jobs are submitted, is missing", section(in.Target), in.Key.Cluster), nil
 	}
 	if r, note := breaksForward(status.Topology, in.Wanted); r != "" {
 		return no(r, "%s", note), nil
@@ -94,14 +97,15 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 		return no(r, "%s", room), nil
 	}
 	plan := a.plan(status.Topology, in)
-	base, err := deployer.Prepare(ctx, job, plan.Vertices)
+	prepared, err := deployer.Prepare(ctx, job, plan.Vertices)
 	if err != nil {
 		return Preflight{}, err
 	}
-	if _, err := savepoints.List(ctx, base); err != nil {
+	if _, err := savepoints.List(ctx, prepared.Savepoints); err != nil {
 		return no(core.ReasonStorage, "the directory for savepoints cannot be read: %s", err.Error()), nil
 	}
-	plan.Stop.Directory = redeploy.Directory(base, in.Key, in.DecisionID, plan.Stop.Trigger)
+	plan.Extras = prepared.Extras
+	plan.Stop.Directory = redeploy.Directory(prepared.Savepoints, in.Key, in.DecisionID, plan.Stop.Trigger)
 	out := Preflight{Note: also(note, room), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
 	out.VerifyFor, out.VerifyWhy = redeployFor(in)
 	return out.withMore(longer), nil
@@ -135,6 +139,14 @@ func (a *Activities) plan(t core.Topology, in RescaleInput) RedeployPlan {
 		plan.Vertices = append(plan.Vertices, core.SubmittedVertex{ID: v.ID, Name: v.Name, Parallelism: p, Was: v.Parallelism})
 	}
 	return plan
+}
+
+// section is where the worker's file says how jobs of a target are submitted.
+func section(t core.Target) string {
+	if t.Yarn != nil {
+		return "yarn.redeploy"
+	}
+	return "flink.redeploy"
 }
 
 // slotsForAll forbids a redeploy whose job would not find all its slots: the

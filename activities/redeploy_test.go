@@ -26,6 +26,7 @@ type deployer struct {
 	submit func(core.Submission) error
 	// prepared is the answer of Prepare; found what is in any directory.
 	prepared error
+	extras   map[string]string
 	found    []core.Savepoint
 	// room is what Fits says, seen the job that it was asked for.
 	room    core.Room
@@ -54,19 +55,23 @@ func (d *deployer) Cancel(_ context.Context, j core.JobRef) error {
 	return nil
 }
 
-func (d *deployer) Prepare(context.Context, core.JobRef, []core.SubmittedVertex) (string, error) {
-	return "file:///sp", d.prepared
+func (d *deployer) Prepare(context.Context, core.JobRef, []core.SubmittedVertex) (core.Prepared, error) {
+	return core.Prepared{Savepoints: "file:///sp", Extras: d.extras}, d.prepared
 }
 
-func (d *deployer) Submit(_ context.Context, s core.Submission) error {
+func (d *deployer) Submit(_ context.Context, s core.Submission) (core.JobRef, error) {
 	d.submitted = append(d.submitted, s)
-	if d.submit == nil {
-		return nil
+	job := core.JobRef{ID: s.JobID, Name: s.Name}
+	if s.Extras != nil {
+		job.Extras = map[string]string{"application": "new"}
 	}
-	return d.submit(s)
+	if d.submit == nil {
+		return job, nil
+	}
+	return job, d.submit(s)
 }
 
-func (d *deployer) Copies(context.Context, string, string) ([]core.JobRef, error) {
+func (d *deployer) Copies(context.Context, core.JobRef) ([]core.JobRef, error) {
 	d.looked++
 	return d.jobs(d.looked)
 }
@@ -77,6 +82,8 @@ func (d *deployer) Fits(_ context.Context, job core.JobRef, _ core.Requirements)
 }
 
 func (d *deployer) List(context.Context, string) ([]core.Savepoint, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return d.found, d.listed
 }
 

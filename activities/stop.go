@@ -115,7 +115,7 @@ func (w *stopWatch) look(ctx context.Context, platform Platform, deployer Redepl
 	before := w.facts
 	w.readStop(ctx, deployer)
 	w.facts.Asked = false
-	if copies, err := deployer.Copies(ctx, w.in.Job.Name, w.in.Job.ID); err == nil {
+	if copies, err := deployer.Copies(ctx, w.in.Job); err == nil {
 		w.facts.Asked, w.facts.Job = true, ""
 		for _, j := range copies {
 			if j.ID == w.in.Job.ID {

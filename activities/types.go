@@ -219,6 +219,9 @@ type Verified struct {
 	Undo core.Reason `json:"undo,omitempty"`
 	// Job is the job as it is now, where the change gave it another id.
 	Job *core.JobRef `json:"job,omitempty"`
+	// Newest is the newest checkpoint of its own that a submitted job was seen to
+	// complete.
+	Newest string `json:"newest,omitempty"`
 }
 
 // TrimInput names a job whose TaskManagers may be too many.

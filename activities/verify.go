@@ -32,6 +32,8 @@ type Progress struct {
 	// Restored is true once the job was seen to run from the savepoint that it was
 	// submitted with.
 	Restored bool `json:"restored,omitempty"`
+	// Newest is the newest checkpoint of a submitted job.
+	Newest string `json:"newest,omitempty"`
 	// Most is the most subtasks that it ran at after any of them.
 	Most int `json:"most,omitempty"`
 	// Back is since when it ran at the size before again, where that is waited for.
@@ -159,6 +161,9 @@ func (w *watch) ask(ctx context.Context, platform Platform) {
 	if h, err := platform.Inspect(ctx, w.in.Job); err == nil {
 		w.health = h
 		w.origin()
+		if h.CompletedPath != "" && w.in.Restored != "" {
+			w.seen.Newest = h.CompletedPath
+		}
 	} else if atSize && w.err == nil && !isFinal(err) {
 		w.err = err // that it is well is not known
 	}
@@ -361,7 +366,7 @@ func (w *watch) short() bool { return w.seen.Slots != nil && w.seen.Slots.Free =
 
 // verdict says how it ended, with what Flink shows.
 func (w *watch) verdict() Verified {
-	v := Verified{Got: w.status.Topology.Sizes(), RunningAt: w.status.RunningSince, WishHeld: w.err == nil && slices.Equal(w.held, w.in.Wish)}
+	v := Verified{Got: w.status.Topology.Sizes(), RunningAt: w.status.RunningSince, WishHeld: w.err == nil && slices.Equal(w.held, w.in.Wish), Newest: w.seen.Newest}
 	if w.moves() {
 		v.Job = &w.in.Job
 	}

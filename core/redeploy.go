@@ -60,6 +60,23 @@ type Submission struct {
 	Savepoint string
 	// Vertices are all of the job, sorted by id.
 	Vertices []SubmittedVertex
+	// Extras are the platform's, from Prepared.
+	Extras map[string]string
+	// Repeated is true when an earlier call of this submission may still be on its
+	// way: its caller was lost. Elsewhere is a moment after which none was begun on
+	// another machine, zero where none ever was.
+	Repeated  bool
+	Elsewhere time.Time
+}
+
+// Prepared is what a redeploy needs to know before it begins.
+type Prepared struct {
+	// Savepoints is the directory under which savepoints go.
+	Savepoints string `json:"savepoints"`
+	// Extras are what the platform wants to know again at the submission, when the
+	// job that was stopped may be forgotten, and by which it finds what was
+	// submitted. They become those of the job.
+	Extras map[string]string `json:"extras,omitempty"`
 }
 
 // Redeploy is what a change by stopping a job and starting it again has left.

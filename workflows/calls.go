@@ -170,8 +170,10 @@ func callCheckSavepoint(ctx workflow.Context, in activities.CheckSavepointInput)
 	return result[core.Savepoint](ctx, workflow.ExecuteActivity(ctx, activities.NameCheckSavepoint, in))
 }
 
-// submitLimit covers a main method that takes its time.
-const submitLimit = 2 * time.Minute
+// submitLimit covers a main method that takes its time, and on YARN a queue that
+// is full and an earlier submission that may be on its way. What a platform waits
+// for has shorter time-outs of its own.
+const submitLimit = time.Hour
 
 func callSubmitJob(ctx workflow.Context, in activities.SubmitInput) (activities.Submitted, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -185,4 +187,14 @@ func callMakeWay(ctx workflow.Context, in activities.MakeWayInput) (activities.W
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "end the job that is not well, where that loses nothing",
 	})
 	return result[activities.Way](ctx, workflow.ExecuteActivity(ctx, activities.NameMakeWay, in))
+}
+
+// tidyWithin bounds all attempts to clear up: nothing depends on it.
+const tidyWithin = 5 * time.Minute
+
+func callTidy(ctx workflow.Context, in activities.TidyInput) (activities.Tidied, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: preflightLimit, ScheduleToCloseTimeout: tidyWithin, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "clear up after the submissions",
+	})
+	return result[activities.Tidied](ctx, workflow.ExecuteActivity(ctx, activities.NameTidy, in))
 }

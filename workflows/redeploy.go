@@ -71,9 +71,10 @@ func (r *rescale) restart(ctx workflow.Context, pre activities.Preflight, plan a
 	s := &start{
 		r: r, pre: pre, wanted: r.in.Wanted, before: pre.Before, phase: "the new size",
 		in: activities.SubmitInput{
-			Key: r.in.Key, Name: pre.Job.Name, Trigger: plan.Stop.Trigger, Savepoint: savepoint, Vertices: plan.Vertices,
+			Key: r.in.Key, Name: pre.Job.Name, Trigger: plan.Stop.Trigger, Savepoint: savepoint, Vertices: plan.Vertices, Extras: plan.Extras,
 		},
 	}
+	defer s.tidy(ctx, plan)
 	if done := s.try(ctx); done {
 		r.out.Note = spec.Cut(join(r.out.Note, note), maxOutcomeNote)
 		r.stopped()
@@ -108,6 +109,8 @@ type start struct {
 	// wanted is the size of this attempt.
 	wanted, before []core.VertexSize
 	phase          string
+	// job is the one that lives, nil for none.
+	job *core.JobRef
 	// back is true for the size before: a job at that one is never ended, it is
 	// the last that there is.
 	back bool
@@ -123,17 +126,28 @@ func (s *start) try(ctx workflow.Context) (done bool) {
 	sub, err := callSubmitJob(ctx, s.in)
 	switch {
 	case err != nil:
+		s.in.Repeated = true // it may be on its way
 		return s.failed(activities.ReasonOf(err, core.ReasonUnreachable), "the job could not be submitted: "+rootCause(err))
 	case sub.Other != "":
 		s.r.end(core.Failed, core.ReasonForeignWriter, fmt.Sprintf("the job was stopped, but %s; ours was not started; the savepoint is %s", sub.Note, s.in.Savepoint))
 		return true
 	case sub.Ended:
-		s.in.Number++ // its id is used up
+		s.next() // its id is used up
 		return s.failed(core.ReasonJobNotRunning, sub.Note)
 	case sub.Refused != "":
 		return s.failed(sub.Refused, sub.Note)
 	}
-	return s.verify(ctx, core.JobRef{Key: s.r.in.Key, ID: sub.JobID, Name: s.in.Name, FlinkVersion: s.pre.Job.FlinkVersion})
+	job := core.JobRef{Key: s.r.in.Key, ID: sub.JobID, Name: s.in.Name, FlinkVersion: s.pre.Job.FlinkVersion}
+	if sub.Job != nil {
+		job.Extras = sub.Job.Extras
+	}
+	return s.verify(ctx, job)
+}
+
+// next uses another id.
+func (s *start) next() {
+	s.in.Number++
+	s.in.Repeated = false
 }
 
 func (s *start) failed(why core.Reason, note string) bool {
@@ -165,14 +179,14 @@ func (s *start) verify(ctx workflow.Context, job core.JobRef) (done bool) {
 	}
 	_ = s.failed(got.Reason, got.Note)
 	r.show(ctx, fmt.Sprintf("redeploy: job %s is not well (%s): making way", job.ID, got.Reason))
-	way, err := callMakeWay(ctx, activities.MakeWayInput{Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !s.back && !r.in.NoUndo, Restored: s.in.Savepoint})
+	way, err := callMakeWay(ctx, activities.MakeWayInput{Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !s.back && !r.in.NoUndo, Restored: s.in.Savepoint, Newest: got.Newest})
 	switch {
 	case err != nil:
 		way.Note = rootCause(err)
 	case way.Clear:
 		s.in.Savepoint = way.From
 		if way.Ended {
-			s.in.Number++
+			s.next()
 		}
 		s.note = spec.Cut(join(s.note, way.Note), maxNote)
 		return false
@@ -189,8 +203,31 @@ func (s *start) verify(ctx workflow.Context, job core.JobRef) (done bool) {
 	return true
 }
 
+// tidy clears up after the submissions, on platforms where they leave something.
+// What cannot be cleared up is told: the change itself is over.
+func (s *start) tidy(ctx workflow.Context, plan activities.RedeployPlan) {
+	if len(plan.Extras) == 0 {
+		return
+	}
+	s.r.show(ctx, "redeploy: clearing up")
+	in := activities.TidyInput{Key: s.r.in.Key, Job: core.JobRef{Key: s.r.in.Key, Name: s.in.Name, Extras: plan.Extras}}
+	in.Submitted = append(in.Submitted, s.pre.Job.ID)
+	for n := 0; n <= s.in.Number; n++ {
+		in.Submitted = append(in.Submitted, redeploy.JobID(plan.Stop.Trigger, n))
+	}
+	if s.job != nil {
+		in.Job = *s.job
+	}
+	done, err := callTidy(ctx, in)
+	if err != nil {
+		done.Note = "not cleared up: " + rootCause(err)
+	}
+	s.r.out.Note = spec.Cut(join(s.r.out.Note, done.Note), maxOutcomeNote)
+}
+
 // lives notes the job that runs in the place of the old one.
 func (s *start) lives(job core.JobRef, got activities.Verified) {
+	s.job = &job
 	s.r.out.JobID, s.r.out.Redeploy.To = job.ID, job.ID
 	s.r.out.Got, s.r.out.RunningAt = got.Got, got.RunningAt
 }

@@ -58,6 +58,7 @@ type redeploying struct {
 	job    core.JobRef
 	status core.JobStatus
 
+	prepared       core.Prepared
 	base, location string
 }
 
@@ -81,9 +82,10 @@ func (r *redeploying) vertices(t *testing.T) []core.SubmittedVertex {
 func (r *redeploying) prepare(t *testing.T) {
 	_, err := r.h.Platform.Wanted(t.Context(), r.job)
 	wantError(t, "wanted of a job whose scheduler is not adaptive", err, core.ErrNotAdaptive)
-	if r.base, err = r.h.Redeployer.Prepare(t.Context(), r.job, r.vertices(t)); err != nil || r.base == "" {
-		t.Fatalf("prepare: %q, %v", r.base, err)
+	if r.prepared, err = r.h.Redeployer.Prepare(t.Context(), r.job, r.vertices(t)); err != nil || r.prepared.Savepoints == "" {
+		t.Fatalf("prepare: %+v, %v", r.prepared, err)
 	}
+	r.base = r.prepared.Savepoints
 	if _, err := r.h.Savepoints.List(t.Context(), r.base); err != nil {
 		t.Errorf("the directory for savepoints: %v", err)
 	}
@@ -162,9 +164,23 @@ func (r *redeploying) stop(t *testing.T) {
 	}
 }
 
+// ref is a job of this id as a redeploy asks for it: with what was prepared, as
+// long as that is not the job itself.
+func (r *redeploying) ref(id string) core.JobRef {
+	if id == r.job.ID {
+		return r.job
+	}
+	return core.JobRef{ID: id, Name: r.job.Name, Extras: r.prepared.Extras}
+}
+
+func (r *redeploying) submission(t *testing.T, id, savepoint string) core.Submission {
+	t.Helper()
+	return core.Submission{JobID: id, Name: r.job.Name, Savepoint: savepoint, Vertices: r.vertices(t), Extras: r.prepared.Extras}
+}
+
 func (r *redeploying) stateOf(t *testing.T, id string) core.JobState {
 	t.Helper()
-	copies, err := r.h.Redeployer.Copies(t.Context(), r.job.Name, id)
+	copies, err := r.h.Redeployer.Copies(t.Context(), r.ref(id))
 	if err != nil {
 		t.Fatalf("copies: %v", err)
 	}
@@ -178,7 +194,7 @@ func (r *redeploying) stateOf(t *testing.T, id string) core.JobState {
 
 func (r *redeploying) live(t *testing.T) (ids []string) {
 	t.Helper()
-	copies, err := r.h.Redeployer.Copies(t.Context(), r.job.Name, "")
+	copies, err := r.h.Redeployer.Copies(t.Context(), r.ref(""))
 	if err != nil {
 		t.Fatalf("copies: %v", err)
 	}
@@ -193,7 +209,7 @@ func (r *redeploying) live(t *testing.T) (ids []string) {
 // lost: from a savepoint that is not there nothing comes to run.
 func (r *redeploying) lost(t *testing.T) {
 	id := redeploy.JobID(trigger, 7)
-	err := r.h.Redeployer.Submit(t.Context(), core.Submission{JobID: id, Name: r.job.Name, Savepoint: r.location + "-lost", Vertices: r.vertices(t)})
+	_, err := r.h.Redeployer.Submit(t.Context(), r.submission(t, id, r.location+"-lost"))
 	if err != nil {
 		wantError(t, "submit from a savepoint that is not there", err, core.ErrRefused)
 		if !strings.Contains(err.Error(), "lost") {
@@ -210,11 +226,17 @@ func (r *redeploying) lost(t *testing.T) {
 
 // start: once, however often it is asked for, from the savepoint, at its sizes.
 func (r *redeploying) start(t *testing.T) {
-	s := core.Submission{JobID: redeploy.JobID(trigger, 0), Name: r.job.Name, Savepoint: r.location, Vertices: r.vertices(t)}
-	if err := r.h.Redeployer.Submit(t.Context(), s); err != nil {
-		t.Fatalf("submit: %v", err)
+	s := r.submission(t, redeploy.JobID(trigger, 0), r.location)
+	started, err := r.h.Redeployer.Submit(t.Context(), s)
+	if err != nil || started.ID != s.JobID {
+		t.Fatalf("submit: %+v, %v", started, err)
 	}
-	if err := r.h.Redeployer.Submit(t.Context(), s); err != nil {
+	if len(r.prepared.Extras) > 0 {
+		if _, err := r.h.Platform.Status(t.Context(), started); err != nil && !errors.Is(err, core.ErrNotFound) && !errors.Is(err, core.ErrNotReady) {
+			t.Errorf("the job that was submitted cannot be asked for: %v", err)
+		}
+	}
+	if _, err := r.h.Redeployer.Submit(t.Context(), s); err != nil {
 		wantError(t, "submit the same id again", err, core.ErrRefused)
 	}
 	if live := r.live(t); !slices.Equal(live, []string{s.JobID}) {
@@ -255,10 +277,13 @@ func (r *redeploying) cancelled(t *testing.T) {
 		"stop": func() error {
 			return r.h.Redeployer.Stop(ctx, r.job, core.StopRequest{Trigger: trigger, Directory: r.base})
 		},
-		"result":  func() error { _, err := r.h.Redeployer.StopResult(ctx, r.job, trigger); return err },
-		"cancel":  func() error { return r.h.Redeployer.Cancel(ctx, r.job) },
-		"submit":  func() error { return r.h.Redeployer.Submit(ctx, core.Submission{JobID: trigger, Name: r.job.Name}) },
-		"copies":  func() error { _, err := r.h.Redeployer.Copies(ctx, r.job.Name, ""); return err },
+		"result": func() error { _, err := r.h.Redeployer.StopResult(ctx, r.job, trigger); return err },
+		"cancel": func() error { return r.h.Redeployer.Cancel(ctx, r.job) },
+		"submit": func() error {
+			_, err := r.h.Redeployer.Submit(ctx, core.Submission{JobID: trigger, Name: r.job.Name, Extras: r.prepared.Extras})
+			return err
+		},
+		"copies":  func() error { _, err := r.h.Redeployer.Copies(ctx, r.job); return err },
 		"list":    func() error { _, err := r.h.Savepoints.List(ctx, r.base); return err },
 		"checked": func() error { _, err := r.h.Savepoints.Check(ctx, r.location); return err },
 	} {

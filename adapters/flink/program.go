@@ -112,9 +112,9 @@ func placeholders(args []string) []string {
 	return keys
 }
 
-// unspeakable are the arguments that an error must not repeat, as a program does
+// Unspeakable are the arguments that an error must not repeat, as a program does
 // that does not like one: any may be a secret, but for the names of options.
-func unspeakable(args []string) []string {
+func Unspeakable(args []string) []string {
 	const least = 5 // shorter ones are numbers and flags, and parts of other words
 	var out []string
 	for _, a := range args {
@@ -139,8 +139,8 @@ func shortName(name string) string {
 	return first
 }
 
-// expand puts the sizes into the arguments.
-func expand(args []string, vertices []core.SubmittedVertex) ([]string, error) {
+// Expand puts the sizes into the arguments.
+func Expand(args []string, vertices []core.SubmittedVertex) ([]string, error) {
 	out := make([]string, 0, len(args))
 	for _, a := range args {
 		text := a

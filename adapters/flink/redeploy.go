@@ -98,15 +98,15 @@ func (c *Cluster) Cancel(ctx context.Context, job core.JobRef) error {
 	return err
 }
 
-// Copies gives every job with that name or id, sorted by id.
-func (c *Cluster) Copies(ctx context.Context, name, jobID string) ([]core.JobRef, error) {
+// Copies gives every job with the name or id of this one, sorted by id.
+func (c *Cluster) Copies(ctx context.Context, job core.JobRef) ([]core.JobRef, error) {
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []core.JobRef
 	for _, j := range jobs {
-		if j.Name == name || j.ID == jobID {
+		if j.Name == job.Name || j.ID == job.ID {
 			out = append(out, core.JobRef{ID: j.ID, Name: j.Name, State: j.State})
 		}
 	}
@@ -114,9 +114,9 @@ func (c *Cluster) Copies(ctx context.Context, name, jobID string) ([]core.JobRef
 }
 
 // Prepare checks settings, program and sizes.
-func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.SubmittedVertex) (string, error) {
-	fail := func(err error) (string, error) {
-		return "", &core.OpError{Op: "prepare a redeploy", Subject: job.Name, Err: err}
+func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.SubmittedVertex) (core.Prepared, error) {
+	fail := func(err error) (core.Prepared, error) {
+		return core.Prepared{}, &core.OpError{Op: "prepare a redeploy", Subject: job.Name, Err: err}
 	}
 	program, err := c.program(job.Name)
 	if err != nil {
@@ -125,25 +125,25 @@ func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.
 	if _, err := c.jar(ctx, program.Jar); err != nil {
 		return fail(err)
 	}
-	if _, err := expand(program.Args, vertices); err != nil {
+	if _, err := Expand(program.Args, vertices); err != nil {
 		return fail(err)
 	}
 	version, err := c.Version(ctx)
 	if err != nil {
 		return fail(err)
 	}
-	if major(version.Flink) >= firstWithoutOverrides {
-		if err := covered(program.Args, vertices); err != nil {
+	if major(version.Flink) >= FirstWithoutOverrides {
+		if err := Covered(program.Args, vertices, "over REST", "flink.redeploy"); err != nil {
 			return fail(err)
 		}
 	}
-	return c.redeploy.Savepoints, nil
+	return core.Prepared{Savepoints: c.redeploy.Savepoints}, nil
 }
 
-// firstWithoutOverrides: from Flink 2.0 on a program that is run over REST is
-// submitted in a form for which Flink ignores the overrides (FLINK-38770). They
-// are sent all the same, for the version that heeds them again.
-const firstWithoutOverrides = 2
+// FirstWithoutOverrides: from Flink 2.0 on a program is submitted in a form for
+// which Flink ignores the overrides (FLINK-38770), over REST as in an application
+// of its own. They are sent all the same, for the version that heeds them again.
+const FirstWithoutOverrides = 2
 
 func major(version string) int {
 	first, _, _ := strings.Cut(version, ".")
@@ -151,29 +151,29 @@ func major(version string) int {
 	return n
 }
 
-// covered is an error where the size of a vertex would change and the program is
-// not told.
-func covered(args []string, vertices []core.SubmittedVertex) error {
+// Covered is an error where the size of a vertex would change and the program is
+// not told. how says how the program is run, section where it is configured.
+func Covered(args []string, vertices []core.SubmittedVertex, how, section string) error {
 	keys := placeholders(args)
 	for _, v := range vertices {
 		if v.Parallelism != v.Was && !slices.ContainsFunc(keys, func(key string) bool { return means(key, v) }) {
-			return fmt.Errorf("%w: Flink 2 ignores %s of a program that is run over REST, and no argument of the program in flink.redeploy gives the size of %s, such as ${parallelism:%s}; leave it out of scaling (vertex.exclude.ids), or have the program take it",
-				core.ErrRefused, redeploy.OverridesKey, shortName(v.Name), shortName(v.Name))
+			return fmt.Errorf("%w: Flink 2 ignores %s of a program that is run %s, and no argument of the program in %s gives the size of %s, such as ${parallelism:%s}; leave it out of scaling (vertex.exclude.ids), or have the program take it",
+				core.ErrRefused, redeploy.OverridesKey, how, section, shortName(v.Name), shortName(v.Name))
 		}
 	}
 	return nil
 }
 
 // Submit starts the job under the id given.
-func (c *Cluster) Submit(ctx context.Context, s core.Submission) error {
-	fail := func(err error) error {
-		return &core.OpError{Op: "submit job", Subject: s.Name, Err: err}
+func (c *Cluster) Submit(ctx context.Context, s core.Submission) (core.JobRef, error) {
+	fail := func(err error) (core.JobRef, error) {
+		return core.JobRef{}, &core.OpError{Op: "submit job", Subject: s.Name, Err: err}
 	}
 	program, err := c.program(s.Name)
 	if err != nil {
 		return fail(err)
 	}
-	args, err := expand(program.Args, s.Vertices)
+	args, err := Expand(program.Args, s.Vertices)
 	if err != nil {
 		return fail(err)
 	}
@@ -200,9 +200,9 @@ func (c *Cluster) Submit(ctx context.Context, s core.Submission) error {
 		return struct{}{}, err
 	})
 	if err == nil {
-		return nil
+		return core.JobRef{ID: s.JobID, Name: s.Name}, nil
 	}
-	return redacted(err, unspeakable(args))
+	return core.JobRef{}, Redacted(err, Unspeakable(args))
 }
 
 type runRequest struct {

@@ -52,7 +52,7 @@ func TestASubmissionIsWhatEachVersionTakes(t *testing.T) {
 				_ = json.Unmarshal(b, &body)
 				_, _ = w.Write([]byte(`{"jobid":"0a"}`))
 			})
-			if err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders", Savepoint: "file:/sp/x", Vertices: grown}); err != nil {
+			if _, err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders", Savepoint: "file:/sp/x", Vertices: grown}); err != nil {
 				t.Fatal(err)
 			}
 			want := map[string]any{
@@ -89,7 +89,7 @@ func TestWhatCannotBeSubmittedIsRefusedBefore(t *testing.T) {
 			t.Parallel()
 			base, err := deploying(t, newFake(t), tt.version, tt.args...).Prepare(t.Context(), core.JobRef{Name: tt.job}, grown)
 			switch {
-			case tt.want == "" && (err != nil || base != "file:///sp"):
+			case tt.want == "" && (err != nil || base.Savepoints != "file:///sp"):
 				t.Errorf("%s: %q, %v", tt.reason, base, err)
 			case tt.want != "" && (!errors.Is(err, core.ErrRefused) || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("%s: %v, want refused: %s", tt.reason, err, tt.want)
@@ -137,7 +137,7 @@ func TestAnAnswerThatIsAnotherJobsIsNone(t *testing.T) {
 	c := deploying(t, f, "1.20.5")
 	f.on("POST /v1/jars/3_orders.jar/run", says(http.StatusOK, `{"jobid":"0b"}`))
 	f.on("POST /v1/jobs/"+f.job+"/stop", says(http.StatusAccepted, `{"request-id":"0b"}`))
-	if err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders"}); err == nil {
+	if _, err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders"}); err == nil {
 		t.Error("another job was taken for ours")
 	}
 	if err := c.Stop(t.Context(), core.JobRef{ID: f.job}, core.StopRequest{Trigger: "0a", Directory: "file:///sp/d"}); err == nil {
@@ -151,7 +151,7 @@ func TestWhatAProgramThrowsIsNoAnswerOfFlinks(t *testing.T) {
 	f := newFake(t)
 	c := deploying(t, f, "1.20.5", "--password", "s3cret")
 	f.on("POST /v1/jars/3_orders.jar/run", says(http.StatusBadRequest, `{"errors":["org.apache.flink.runtime.rest.handler.RestHandlerException: Could not execute application.\n\tat x\nCaused by: org.apache.flink.client.program.ProgramInvocationException: The main method caused an error\n\t... 1 more\nCaused by: java.lang.UnsupportedOperationException: bad login: s3cret; topic not found\n\tat x"]}`))
-	err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders", Vertices: grown})
+	_, err := c.Submit(t.Context(), core.Submission{JobID: "0a", Name: "orders", Vertices: grown})
 	if !errors.Is(err, core.ErrRefused) || errors.Is(err, core.ErrNotAdaptive) || errors.Is(err, core.ErrNotFound) || !strings.HasSuffix(err.Error(), "topic not found") || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("error %v", err)
 	}

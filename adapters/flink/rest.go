@@ -125,7 +125,7 @@ func (c *Cluster) try(ctx context.Context, base *url.URL, r request, left int) (
 		return nil, mark.sent(), err
 	}
 	if err := translate(a); err != nil {
-		return nil, true, redacted(err, secrets)
+		return nil, true, Redacted(err, secrets)
 	}
 	return a.body, true, nil
 }
@@ -202,8 +202,8 @@ func (c *Cluster) exchange(ctx context.Context, base *url.URL, r request) (answe
 	}, secrets, nil
 }
 
-// redacted keeps the meaning of an error and takes secrets out of its text.
-func redacted(err error, secrets []string) error {
+// Redacted keeps the meaning of an error and takes secrets out of its text.
+func Redacted(err error, secrets []string) error {
 	text := Hide(err.Error(), secrets)
 	if text == err.Error() {
 		return err

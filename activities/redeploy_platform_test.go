@@ -1,0 +1,198 @@
+package activities_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/testsuite"
+
+	"flinkscaler/activities"
+	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
+)
+
+// tidier notes what it is asked for.
+type tidier struct {
+	job       core.JobRef
+	submitted []string
+}
+
+func (d *tidier) Tidy(_ context.Context, job core.JobRef, submitted []string) (string, error) {
+	d.job, d.submitted = job, submitted
+	return "ended application_2", nil
+}
+
+// TestWhereEarlierCallsWere: a call that takes over from one on the same machine
+// needs not wait for what may go on elsewhere, any other does.
+func TestWhereEarlierCallsWere(t *testing.T) {
+	t.Parallel()
+	past := time.Date(2026, 11, 29, 11, 0, 0, 0, time.UTC)
+	type where struct {
+		Repeated bool
+		Since    string
+	}
+	for name, tt := range map[string]struct {
+		reason   string
+		place    string
+		repeated bool
+		last     *activities.Submitting
+		want     where
+	}{
+		"first":                      {"nothing came before", "here", false, nil, where{}},
+		"on this machine":            {"what it began has ended with it, or is found", "here", false, &activities.Submitting{Place: "here"}, where{}},
+		"on another":                 {"what it began may go on there", "here", false, &activities.Submitting{Place: "there"}, where{Since: "now"}},
+		"here, before that there":    {"the one elsewhere is not forgotten", "here", false, &activities.Submitting{Place: "here", Elsewhere: past}, where{Since: "past"}},
+		"machines not told apart":    {"it may be anywhere", "", false, &activities.Submitting{}, where{Since: "now"}},
+		"given up by the saga":       {"nobody knows where it was", "here", true, nil, where{Repeated: true, Since: "now"}},
+		"given up, and begun anew":   {"this call's first look was here, the one before is still counted", "here", true, &activities.Submitting{Place: "here", Elsewhere: past}, where{Repeated: true, Since: "past"}},
+		"place unknown, then known":  {"an unknown place is another one", "here", false, &activities.Submitting{Elsewhere: past}, where{Since: "now"}},
+		"given up, on another place": {"the later moment counts", "here", true, &activities.Submitting{Place: "there", Elsewhere: past}, where{Repeated: true, Since: "now"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &deployer{platform: newPlatform(), jobs: jobs()}
+			now := past.Add(time.Hour)
+			a, err := activities.New(activities.Settings{
+				Clusters: map[string]activities.Cluster{"dev": {Platform: d.platform, Redeployer: d, Savepoints: d}}, Now: func() time.Time { return now }, Place: tt.place,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestActivityEnvironment()
+			a.Register(env)
+			if tt.last != nil {
+				env.SetHeartbeatDetails(*tt.last)
+			}
+			if _, err := env.ExecuteActivity(activities.NameSubmitJob, activities.SubmitInput{Key: key(), Name: "orders", Trigger: "t", Repeated: tt.repeated}); err != nil {
+				t.Fatal(err)
+			}
+			got := where{Repeated: d.submitted[0].Repeated}
+			switch at := d.submitted[0].Elsewhere; {
+			case at.Equal(now):
+				got.Since = "now"
+			case at.Equal(past):
+				got.Since = "past"
+			case !at.IsZero():
+				got.Since = at.String()
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// TestExtrasOfAPlatformGoAllTheWay: what Prepare gave comes to Submit, and what
+// Submit gave comes back.
+func TestExtrasOfAPlatformGoAllTheWay(t *testing.T) {
+	t.Parallel()
+	p, in := newPlatform(), rescaleInput(1, 4)
+	p.fail["Wanted"], in.Redeploy = &core.OpError{Op: "read", Err: core.ErrNotAdaptive}, true
+	d := &deployer{platform: p, extras: map[string]string{"queue": "shop"}, jobs: jobs()}
+	pre, err := redeploying[activities.Preflight](t, p, d, activities.NamePreflight, in)
+	if err != nil || pre.Redeploy == nil || pre.Redeploy.Extras["queue"] != "shop" {
+		t.Fatalf("preflight %+v, %v", pre, err)
+	}
+	sub, err := redeploying[activities.Submitted](t, p, d, activities.NameSubmitJob, activities.SubmitInput{Key: key(), Name: "orders", Trigger: "t", Extras: pre.Redeploy.Extras})
+	if err != nil || sub.Job == nil || sub.Job.ID != redeploy.JobID("t", 0) || sub.Job.Extras["application"] != "new" || d.submitted[0].Extras["queue"] != "shop" {
+		t.Errorf("submitted %+v with %+v, %v", sub, d.submitted, err)
+	}
+}
+
+// TestTidyIsThePlatforms: where there is something to clear up.
+func TestTidyIsThePlatforms(t *testing.T) {
+	t.Parallel()
+	run := func(c activities.Cluster) activities.Tidied {
+		a, err := activities.New(activities.Settings{Clusters: map[string]activities.Cluster{"dev": c}, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestActivityEnvironment()
+		a.Register(env)
+		v, err := env.ExecuteActivity(activities.NameTidy, activities.TidyInput{Key: key(), Job: ref("new", core.JobRunning), Submitted: []string{"old", "new"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out activities.Tidied
+		if err := v.Get(&out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	d := &tidier{}
+	if got := run(activities.Cluster{Platform: newPlatform(), Tidier: d}); got.Note != "ended application_2" || d.job.ID != "new" || len(d.submitted) != 2 {
+		t.Errorf("%+v, asked for %+v", got, d)
+	}
+	if got := run(activities.Cluster{Platform: newPlatform()}); got.Note != "" {
+		t.Errorf("a platform on which nothing is left: %+v", got)
+	}
+}
+
+// TestTheCheckpointOfAJobWhoseJobManagerIsGone is found beside the one that was
+// seen last: going back behind it would repeat what sinks have committed.
+func TestTheCheckpointOfAJobWhoseJobManagerIsGone(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		newest string
+		found  []core.Savepoint
+		listed error
+		from   string
+		note   string
+	}{
+		"a newer one":   {"completed after the last look", "hdfs://ns/cp/new/chk-3", []core.Savepoint{{Path: "hdfs://ns/cp/new/chk-4"}, {Path: "hdfs://ns/cp/new/chk-3"}}, nil, "hdfs://ns/cp/new/chk-4", "from its own newest"},
+		"deleted":       {"as Flink does with those of a job that fails", "hdfs://ns/cp/new/chk-3", nil, nil, "sp", "is done again"},
+		"none was seen": {"nothing of its own", "", []core.Savepoint{{Path: "not asked for"}}, nil, "sp", ""},
+		"no directory":  {"deleted with the job", "hdfs://ns/cp/new/chk-3", nil, gone, "sp", "is done again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform()
+			p.fail["Inspect"] = gone
+			d := &deployer{platform: p, jobs: jobs(ref("new", core.JobFailed)), found: tt.found, listed: tt.listed}
+			got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Restored: "sp", Newest: tt.newest})
+			if err != nil || !got.Ended || got.From != tt.from || !strings.Contains(got.Note, tt.note) {
+				t.Errorf("%s: %+v, %v, want from %s", tt.reason, got, err, tt.from)
+			}
+		})
+	}
+}
+
+// TestStorageThatDoesNotTellTheNewestCheckpoint is asked again: to go on from the
+// savepoint would be a guess.
+func TestStorageThatDoesNotTellTheNewestCheckpoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlatform()
+		p.fail["Inspect"] = gone
+		d := &deployer{platform: p, jobs: jobs(ref("new", core.JobFailed)), listed: unreachable}
+		time.AfterFunc(20*time.Second, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			d.listed, d.found = nil, []core.Savepoint{{Path: "hdfs://ns/cp/new/chk-4"}}
+		})
+		got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Restored: "sp", Newest: "hdfs://ns/cp/new/chk-3"})
+		if err != nil || got.From != "hdfs://ns/cp/new/chk-4" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// TestASubmittedJobsNewestCheckpointIsTold to whoever has to go on without it.
+func TestASubmittedJobsNewestCheckpointIsTold(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	p.health.CompletedPath, p.status.State = "hdfs://ns/cp/job-1/chk-7", core.JobFailed
+	got, err := redeploying[activities.Verified](t, p, nil, activities.NameVerify, activities.VerifyInput{
+		Key: key(), Target: target(), Job: p.job, Wanted: sizes(1, 4), Restored: "sp", Deadline: time.Now().Add(time.Minute),
+	})
+	if err != nil || got.Newest != "hdfs://ns/cp/job-1/chk-7" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
