@@ -86,7 +86,7 @@ func (p running) container() (Container, bool) {
 	}, true
 }
 
-// processesBelow lists the processes, other than this one, that name a folder in their command line.
+// processesBelow lists the processes, other than this one, that name something in a folder in their command line.
 func processesBelow(dir string) ([]running, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -99,7 +99,7 @@ func processesBelow(dir string) ([]running, error) {
 			continue
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		if err != nil || !bytes.Contains(line, []byte(dir)) {
+		if err != nil || !bytes.Contains(line, []byte(dir+"/")) {
 			continue // it is gone, or none of ours
 		}
 		found = append(found, running{pid: pid, args: strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")})

@@ -9,7 +9,7 @@ import (
 )
 
 // reaperScript waits until the other end of its input is closed, which happens when the one that holds it ends, by
-// whatever cause. Then it kills what names the folder in its command line, until there is nothing, and removes the folder.
+// whatever cause. Then it kills what names something in the folder in its command line, until there is nothing, and removes the folder.
 // A process that ends meanwhile is no problem of its.
 const reaperScript = `
 read -r word && exit 0
@@ -18,7 +18,7 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
   for file in /proc/[0-9]*/cmdline; do
     line=$(tr '\0' ' ' <"$file" 2>/dev/null)
     case $line in
-      *"$REAP"*) left=1; pid=${file#/proc/}; kill -9 "${pid%/cmdline}" 2>/dev/null ;;
+      *"$REAP/"*) left=1; pid=${file#/proc/}; kill -9 "${pid%/cmdline}" 2>/dev/null ;;
     esac
   done
   [ -z "$left" ] && break
