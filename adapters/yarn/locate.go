@@ -180,6 +180,9 @@ func (p *place) only(ctx context.Context) (core.JobRef, error) {
 	if err != nil {
 		return core.JobRef{}, err
 	}
+	if len(jobs) == 0 {
+		return core.JobRef{}, p.route.fail(errNoJobs)
+	}
 	p.route.saw(jobs)
 	job, err := onlyLive(jobs, p.target.JobName)
 	if err != nil {

@@ -2,72 +2,76 @@ package yarn
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"flinkscaler/core"
 )
 
 // Measure reads status, topology and metrics from Flink.
 func (c *Cluster) Measure(ctx context.Context, job core.JobRef, pick core.Picker) (core.Measurement, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return core.Measurement{}, err
-	}
-	return p.flink.Measure(ctx, job, pick)
+	return of(ctx, c, job, func(p *place) (core.Measurement, error) { return p.flink.Measure(ctx, job, pick) })
 }
 
 // Status reads the job as Flink shows it, without metrics.
 func (c *Cluster) Status(ctx context.Context, job core.JobRef) (core.JobStatus, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return core.JobStatus{}, err
-	}
-	return p.flink.Status(ctx, job)
+	return of(ctx, c, job, func(p *place) (core.JobStatus, error) { return p.flink.Status(ctx, job) })
 }
 
 // Wanted reads the requirements in force.
 func (c *Cluster) Wanted(ctx context.Context, job core.JobRef) (core.Requirements, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	return p.flink.Wanted(ctx, job)
+	return of(ctx, c, job, func(p *place) (core.Requirements, error) { return p.flink.Wanted(ctx, job) })
 }
 
 // Want sets the requirements: Flink itself asks YARN for what they need.
 func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r core.Requirements) error {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return err
-	}
-	return p.flink.Want(ctx, job, decision, r)
+	_, err := of(ctx, c, job, func(p *place) (struct{}, error) { return struct{}{}, p.flink.Want(ctx, job, decision, r) })
+	return err
 }
 
 // Inspect reads checkpoints and failures.
 func (c *Cluster) Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return core.JobHealth{}, err
-	}
-	return p.flink.Inspect(ctx, job)
+	return of(ctx, c, job, func(p *place) (core.JobHealth, error) { return p.flink.Inspect(ctx, job) })
 }
 
 // Waits reads how long Flink itself waits around a rescale.
 func (c *Cluster) Waits(ctx context.Context, job core.JobRef) (core.Waits, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return core.Waits{}, err
-	}
-	return p.flink.Waits(ctx, job)
+	return of(ctx, c, job, func(p *place) (core.Waits, error) { return p.flink.Waits(ctx, job) })
 }
 
 // Slots counts the slots of the Flink cluster. Free ones are no bound: it starts
 // TaskManagers by itself.
 func (c *Cluster) Slots(ctx context.Context, job core.JobRef) (core.Slots, error) {
-	p, err := c.open(ctx, job)
-	if err != nil {
-		return core.Slots{}, err
-	}
-	s, err := p.flink.Slots(ctx, job)
+	s, err := of(ctx, c, job, func(p *place) (core.Slots, error) { return p.flink.Slots(ctx, job) })
 	s.Elastic = true
 	return s, err
 }
+
+// of asks the Flink of a job.
+func of[T any](ctx context.Context, c *Cluster, job core.JobRef, ask func(*place) (T, error)) (T, error) {
+	p, err := c.open(ctx, job)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	v, err := ask(p)
+	return v, p.recovering(ctx, err)
+}
+
+// recovering keeps a JobManager that has just started from calling its jobs gone: one
+// that shows no job at all, not even one that has ended, has yet to recover them.
+func (p *place) recovering(ctx context.Context, err error) error {
+	if !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	switch jobs, asked := p.flink.Jobs(ctx); {
+	case asked != nil:
+		return asked
+	case len(jobs) == 0:
+		return p.route.fail(errNoJobs)
+	}
+	return err
+}
+
+// errNoJobs is a Flink without jobs.
+var errNoJobs = fmt.Errorf("%w: the JobManager shows no job yet", core.ErrNotReady)

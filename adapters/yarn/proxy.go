@@ -64,7 +64,6 @@ func (r *route) proxy(req *http.Request) (*http.Response, error) {
 
 // judgeProxied lets pass what Flink itself answers: JSON. All else is the proxy's.
 func judgeProxied(_ *manager, a answer) (*manager, error) {
-	_, isRemote := remoteOf(a)
 	switch {
 	case a.status/100 == 3 && a.location == "":
 		return nil, fmt.Errorf("%w: %s knows of no active ResourceManager", core.ErrNoLeader, a.host)
@@ -74,7 +73,7 @@ func judgeProxied(_ *manager, a answer) (*manager, error) {
 		return nil, fmt.Errorf("%w: the web proxy answers %d", core.ErrUnauthorized, a.status)
 	case a.status == http.StatusMethodNotAllowed || a.status == http.StatusNotImplemented:
 		return nil, fmt.Errorf("%w: %w: it answers %d", core.ErrRefused, ErrDirectOnly, a.status)
-	case a.data() && !isRemote:
+	case a.data() && !ofServlet(a):
 		return nil, nil //nolint:nilnil // as good as any
 	case bytes.Contains(a.body[:min(len(a.body), 4096)], []byte(noneActive)):
 		return nil, fmt.Errorf("%w: %s knows of no active ResourceManager", core.ErrNoLeader, a.host)
@@ -82,6 +81,16 @@ func judgeProxied(_ *manager, a answer) (*manager, error) {
 		return nil, fmt.Errorf("%w: the web proxy answers %d with %s", core.ErrNotFlink, a.status, kindWords(a.kind))
 	}
 	return nil, fmt.Errorf("%w: the web proxy answers %d with %s", core.ErrUnreachable, a.status, kindWords(a.kind))
+}
+
+// ofServlet is true for JSON that the ResourceManager's web server wrote, and not
+// Flink.
+func ofServlet(a answer) bool {
+	_, isRemote := remoteOf(a)
+	body, err := fromJSON[struct {
+		Servlet string `json:"servlet"`
+	}](a.body)
+	return isRemote || err == nil && body.Servlet != ""
 }
 
 func proxyHint(err error) string {
