@@ -11,7 +11,7 @@ ENSURE := go run ./tools/ensure
 # What the Kubernetes tests run: a control plane, the operator, and the Flink that it understands.
 KUBE_TOOLS := kube render flink-operator flink:1.18.1 testjob
 # What the YARN tests run: the daemons of Hadoop, and both lines of Flink.
-HADOOP_TOOLS := hadoop flink:2.3.0 flink:1.20.5 testjob
+HADOOP_TOOLS := hadoop krb5 flink:2.3.0 flink:1.20.5 testjob
 # Releases of Hadoop that are only looked at, in e2e-full.
 HADOOP_OTHERS := 3.3.6 3.5.0
 # timed NAME COMMAND: runs it and prints how long it took.
@@ -52,7 +52,7 @@ e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink ope
 .PHONY: e2e-yarn
 e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
 	@$(ENSURE) $(HADOOP_TOOLS)
-	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... $(addsuffix /...,$(wildcard ./e2e/yarn)))
+	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/... $(addsuffix /...,$(wildcard ./e2e/yarn)))
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
