@@ -94,7 +94,7 @@ func (d *decoder) hdfs(path string, raw any, login *kerberos.Login) *hdfs.Config
 
 // kerberos decodes who logs in to the servers of a cluster.
 func (d *decoder) kerberos(path string, raw any) *kerberos.Login {
-	s := d.section(path, raw, "principal", "keytabFile", "configFile")
+	s := d.section(path, raw, "principal", "keytabFile", "configFile", "timeout")
 	if !s.valid {
 		return nil
 	}
@@ -102,6 +102,7 @@ func (d *decoder) kerberos(path string, raw any) *kerberos.Login {
 	s.text("principal", &c.Principal)
 	s.file("keytabFile", &c.KeytabFile)
 	s.file("configFile", &c.ConfigFile)
+	s.duration("timeout", &c.Timeout, 1)
 	problems := parts(c.Validate())
 	for _, p := range problems {
 		d.flinkProblem(path, p.Error(), false)
