@@ -95,6 +95,13 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 }
 
+// CloseIdleConnections is what http.Client's method of that name calls.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // first is what a request carries at first: what the server gave, or a ticket when it is known to ask for one, so that a
 // body is not sent in vain.
 func (t *Transport) first(ctx context.Context, server, host string) (proof, error) {
