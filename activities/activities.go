@@ -37,6 +37,8 @@ type Cluster struct {
 	Carrier Carrier
 	Room    Room
 	Trimmer Trimmer
+	// Holder counts what a job's cluster holds, nil where Flink shows that.
+	Holder Holder
 }
 
 // Settings are what the activities need; all fields but Temporal, Slots, Recorder,

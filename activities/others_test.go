@@ -45,10 +45,14 @@ func (o *others) Trim(context.Context, core.JobRef, string) (string, error) {
 // ask runs an activity beside others.
 func ask[T any](t *testing.T, o *others, name string, in any) (T, error) {
 	t.Helper()
+	return run[T](t, activities.Cluster{Platform: o.platform, Rivals: o, Carrier: o, Room: o, Trimmer: o}, name, in)
+}
+
+// run runs an activity on a cluster.
+func run[T any](t *testing.T, c activities.Cluster, name string, in any) (T, error) {
+	t.Helper()
 	var out T
-	a, err := activities.New(activities.Settings{
-		Clusters: map[string]activities.Cluster{"dev": {Platform: o.platform, Rivals: o, Carrier: o, Room: o, Trimmer: o}}, Now: time.Now,
-	})
+	a, err := activities.New(activities.Settings{Clusters: map[string]activities.Cluster{"dev": c}, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,13 @@ type Trimmer interface {
 	Trim(ctx context.Context, job core.JobRef, decision string) (string, error)
 }
 
+// Holder tells what a job's cluster holds, where that is not what Flink shows.
+type Holder interface {
+	// Holds counts the TaskManagers that the platform has given to the job's cluster,
+	// and those that its jobs need.
+	Holds(ctx context.Context, job core.JobRef) (core.Held, error)
+}
+
 // Redeployer stops a job with a savepoint and starts it again at other sizes,
 // where its scheduler cannot change them in place.
 type Redeployer interface {

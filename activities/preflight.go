@@ -89,7 +89,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		return no(r, "%s", room), nil
 	}
 	out := Preflight{
-		Note: also(also(note, short), room), Trim: job.Means != nil && job.Means.Trims, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Note: also(also(note, short), room), Trim: job.Means != nil && (job.Means.Trims || job.Means.Withdraws), Managers: others.holds(ctx, job), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: wish,
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, job, in.VerifyTimeout, in.Restarts)

@@ -161,6 +161,9 @@ type Preflight struct {
 	// Trim is true where TaskManagers that are not needed any more must be given
 	// back afterwards.
 	Trim bool `json:"trim,omitempty"`
+	// Managers is how many TaskManagers the platform held for the job's cluster, 0
+	// where that is not known.
+	Managers int `json:"managers,omitempty"`
 	// Redeploy is how the job is to be stopped and started again, nil where it is
 	// changed in place.
 	Redeploy *RedeployPlan `json:"redeploy,omitempty"`
@@ -229,11 +232,21 @@ type TrimInput struct {
 	Key        core.JobKey `json:"key"`
 	Job        core.JobRef `json:"job"`
 	DecisionID string      `json:"decision"`
+	// Wish is what the change has in force, empty where that is not known: what of it
+	// did not come is taken back.
+	Wish core.Requirements `json:"wish,omitempty"`
+	// Managers is how many TaskManagers the platform held before, 0 where that is not
+	// known.
+	Managers int `json:"managers,omitempty"`
 }
 
 // Trimmed says what was given back.
 type Trimmed struct {
 	Note string `json:"note,omitempty"`
+	// Withdrawn says what was taken back of what was asked for, nil for nothing; Wish
+	// is then what is in force.
+	Withdrawn *core.Withdrawal  `json:"withdrawn,omitempty"`
+	Wish      core.Requirements `json:"wish,omitempty"`
 }
 
 // UndoInput is a change that went wrong.

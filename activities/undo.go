@@ -70,7 +70,7 @@ func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoIn
 		return no(r, "%s", note), nil
 	}
 	out := Preflight{
-		Job: in.Job, Note: note, Trim: found.Means != nil && found.Means.Trims, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Job: in.Job, Note: note, Trim: found.Means != nil && (found.Means.Trims || found.Means.Withdraws), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: held.Want(in.Back),
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, in.Job, in.VerifyTimeout, in.Restarts)

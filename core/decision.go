@@ -226,6 +226,18 @@ type Outcome struct {
 	Undo *Undo `json:"undo,omitempty"`
 	// Redeploy is set where the job was to be stopped and started again.
 	Redeploy *Redeploy `json:"redeploy,omitempty"`
+	// Withdrawn is set where what did not come was taken back; Wish is then what is left
+	// of it.
+	Withdrawn *Withdrawal `json:"withdrawn,omitempty"`
+}
+
+// Withdrawal takes back what was asked for and did not come: a decision of its own,
+// linked to the first by being part of its outcome. It makes nothing smaller that runs.
+type Withdrawal struct {
+	DecisionID string `json:"decision"`
+	// Note says what of which vertices.
+	Note string    `json:"note,omitempty"`
+	At   time.Time `json:"at"`
 }
 
 // Alarm is true for an outcome that a person should hear of: the job was not well

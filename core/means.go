@@ -21,6 +21,9 @@ type Means struct {
 	// Trims is true where TaskManagers that are not needed any more stay until they
 	// are given back.
 	Trims bool `json:"trims,omitempty"`
+	// Withdraws is true where requests for TaskManagers stand for as long as more is
+	// wanted of Flink than runs: after a change that came to less they are taken back.
+	Withdraws bool `json:"withdraws,omitempty"`
 	// Follows is true where something else decides on the TaskManagers, and the job
 	// takes what slots there are.
 	Follows bool `json:"follows,omitempty"`
@@ -49,6 +52,19 @@ type Carried struct {
 	// with Done, why TaskManagers that are needed do not come, empty when they do.
 	Reason Reason `json:"reason,omitempty"`
 	Note   string `json:"note,omitempty"`
+}
+
+// Held is what a platform holds for a job's cluster, which is what it costs.
+type Held struct {
+	// What is held, in the platform's word, such as "containers".
+	What string `json:"what,omitempty"`
+	// Held are the TaskManagers that it has given, registered at Flink or not.
+	Held int `json:"held"`
+	// Needed are those that its jobs need at the sizes at which they run, 0 where that
+	// is not known.
+	Needed int `json:"needed,omitempty"`
+	// Waits is true while it was asked for more.
+	Waits bool `json:"waits,omitempty"`
 }
 
 // Room tells whether there is room for the TaskManagers that a size needs.

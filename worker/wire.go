@@ -26,6 +26,8 @@ var (
 	_ activities.Platform      = (*k8s.Cluster)(nil)
 	_ activities.Platform      = (*yarn.Cluster)(nil)
 	_ activities.Carrier       = (*k8s.Cluster)(nil)
+	_ activities.Carrier       = (*yarn.Cluster)(nil)
+	_ activities.Holder        = (*yarn.Cluster)(nil)
 	_ activities.RivalDetector = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*yarn.Cluster)(nil)
@@ -121,7 +123,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 			known.Carrier, known.Rivals, known.Room = k, k, k
 		}
 		if y := opened.yarn; y != nil {
-			known.Room = y
+			known.Carrier, known.Holder, known.Room = y, y, y
 		}
 		clusters[c.Name] = known
 	}

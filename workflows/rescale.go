@@ -104,6 +104,9 @@ type rescale struct {
 	// spare is the job whose TaskManagers may be too many since a write was tried, nil
 	// for none.
 	spare *core.JobRef
+	// managers is how many TaskManagers the platform held before, 0 where that is not
+	// known.
+	managers int
 }
 
 // answer lets people ask how far it is.
@@ -136,7 +139,7 @@ func (r *rescale) run(ctx workflow.Context) {
 		return
 	}
 	if pre.Trim {
-		r.spare = &pre.Job
+		r.spare, r.managers = &pre.Job, pre.Managers
 	}
 	r.show(ctx, "writing the requirements")
 	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})
@@ -197,7 +200,12 @@ func (r *rescale) trim(ctx workflow.Context) {
 		return
 	}
 	r.show(ctx, "giving back TaskManagers that are not needed")
-	got, err := callTrim(ctx, activities.TrimInput{Key: r.in.Key, Job: *r.spare, DecisionID: r.in.DecisionID})
+	got, err := callTrim(ctx, activities.TrimInput{
+		Key: r.in.Key, Job: *r.spare, DecisionID: r.in.DecisionID, Wish: r.out.Wish, Managers: r.managers,
+	})
+	if got.Withdrawn != nil {
+		r.out.Withdrawn, r.out.Wish = got.Withdrawn, got.Wish
+	}
 	note := got.Note
 	if err != nil {
 		note = "TaskManagers that are not needed could not be given back: " + rootCause(err)

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,5 +262,30 @@ func TestARescaleGivesBackTaskManagers(t *testing.T) {
 				t.Errorf("asked for %v", asked)
 			}
 		})
+	}
+}
+
+// TestWithdrawal: what is left of a wish is what is in force from then on, so that it
+// is not taken for somebody else's.
+func TestWithdrawal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.preflight = func(activities.RescaleInput) (activities.Preflight, error) {
+		return activities.Preflight{Job: core.JobRef{ID: "job-1"}, Before: sized(2), Held: wish(2), Wish: wish(4), Trim: true, Managers: 2}, nil
+	}
+	w.verify = func(activities.VerifyInput) (activities.Verified, error) {
+		return activities.Verified{Kind: core.Partial, Reason: core.ReasonNoRoom, Note: "3 of 4", WishHeld: true, Got: sized(3)}, nil
+	}
+	var asked activities.TrimInput
+	w.trim = func(in activities.TrimInput) (activities.Trimmed, error) {
+		asked = in
+		return activities.Trimmed{Note: "withdrawn", Wish: wish(3), Withdrawn: &core.Withdrawal{DecisionID: in.DecisionID + "-withdraw"}}, nil
+	}
+	o := saga(t, w)
+	if !slices.Equal(asked.Wish, wish(4)) || asked.Managers != 2 {
+		t.Errorf("asked with %+v", asked)
+	}
+	if o.Kind != core.Partial || o.Reason != core.ReasonNoRoom || o.Withdrawn == nil || o.Withdrawn.DecisionID != "7-1-withdraw" || !slices.Equal(o.Wish, wish(3)) || o.Note != "3 of 4; withdrawn" {
+		t.Errorf("outcome %+v", o)
 	}
 }

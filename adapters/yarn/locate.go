@@ -229,6 +229,6 @@ func (p *place) ref(ctx context.Context, j flink.Job) (core.JobRef, error) {
 	if v, err := p.flink.Version(ctx); err == nil { // not knowing it is no reason not to find the job
 		ref.FlinkVersion = v.Flink
 	}
-	ref.Means = &core.Means{Method: "yarn-in-place", Elastic: true}
+	ref.Means = &core.Means{Method: "yarn-in-place", Elastic: true, Withdraws: true}
 	return ref, nil
 }
