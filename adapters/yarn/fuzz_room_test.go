@@ -6,7 +6,7 @@ import "testing"
 // asked, and a shortage has its words.
 func FuzzScheduler(f *testing.F) {
 	for _, s := range []string{
-		capacityBody, fairBody, `{"scheduler":{"schedulerInfo":{"type":"fifoScheduler"}}}`, "", "null", "[]", "{}", `{"scheduler":null}`,
+		capacityBody, fairBody, string(recorded(f, "scheduler-fair")), string(recorded(f, "scheduler-fifo")), `{"scheduler":{"schedulerInfo":{"type":"fifoScheduler"}}}`, "", "null", "[]", "{}", `{"scheduler":null}`,
 		`{"scheduler":{"schedulerInfo":{"queues":{"queue":{"queues":[{"queueName":"default"}]}}}}}`,
 		`{"scheduler":{"schedulerInfo":{"rootQueue":{"queueName":"default","childQueues":[null,{}],"maxResources":{"memory":1e999,"vCores":"-1"},"usedResources":{"memory":-9e99}}}}}`,
 	} {

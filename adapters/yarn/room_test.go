@@ -1,6 +1,8 @@
 package yarn
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,6 +74,36 @@ func TestQueues(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRecordedSchedulers: bodies of real ones, with a job of two containers.
+func TestRecordedSchedulers(t *testing.T) {
+	t.Parallel()
+	fair, err := decodeScheduler(recorded(t, "scheduler-fair"))
+	path := fair.find("root.default")
+	if err != nil || fair.kind != fairScheduler || len(path) != 2 {
+		t.Fatalf("%+v, %v", fair, err)
+	}
+	q := path[1]
+	if p := q.parts[""]; *p.most != (resource{8192, 16}) || *p.used != (resource{2048, 2}) || *q.largest != (resource{4096, 8}) || *q.amLimit != (resource{4096, 8}) || *q.amUsed != (resource{1024, 1}) {
+		t.Errorf("%+v", q)
+	}
+	if fifo, err := decodeScheduler(recorded(t, "scheduler-fifo")); err != nil || fifo.kind != fifoScheduler || fifo.root != nil {
+		t.Errorf("%+v, %v", fifo, err)
+	}
+	// The fair scheduler's applications do not tell what their master has.
+	if u, err := decodeUsage(recorded(t, "app-fair")); err != nil || u.managers != 1 || u.taskManager != nil || u.waits() {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
+
+func recorded(tb testing.TB, name string) []byte {
+	tb.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "3.4.2", name+".200.json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }
 
 func TestNodes(t *testing.T) {
