@@ -176,8 +176,11 @@ func (a *App) Kill(ctx context.Context) error {
 	}
 	answer, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
-	if err != nil || response.StatusCode/100 != 2 {
-		return fmt.Errorf("kill %s: %s: %s: %w", a.ID, response.Status, answer, err)
+	if err != nil {
+		return fmt.Errorf("kill %s: %w", a.ID, err)
+	}
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("kill %s: %s: %s", a.ID, response.Status, answer)
 	}
 	return a.Wait(ctx, "over", AppStatus.over)
 }

@@ -13,7 +13,7 @@ const (
 	storePackage  = "org.apache.hadoop.yarn.server.resourcemanager.recovery."
 )
 
-// yarnSite lets losses be seen within 20 s. The limits fit some eight TaskManagers of 768 MB.
+// yarnSite lets the loss of a NodeManager be seen within 20 s. The limits fit some eight TaskManagers of 768 MB.
 func yarnSite(o Options, l layout, m machine) map[string]string {
 	site := map[string]string{
 		"yarn.resourcemanager.bind-host": "127.0.0.1",
@@ -22,7 +22,7 @@ func yarnSite(o Options, l layout, m machine) map[string]string {
 		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms":                       "200",
 		"yarn.resourcemanager.am.max-attempts":                                          "2",
 		"yarn.resourcemanager.recovery.enabled":                                         "true",
-		"yarn.am.liveness-monitor.expiry-interval-ms":                                   "20000",
+		"yarn.am.liveness-monitor.expiry-interval-ms":                                   "60000", // a busy machine starves a JobManager for long; one that dies is noticed by its exit
 		"yarn.nm.liveness-monitor.expiry-interval-ms":                                   "20000",
 		"yarn.resourcemanager.application-timeouts.monitor.interval-ms":                 "1000",
 		"yarn.scheduler.minimum-allocation-mb":                                          "128",
