@@ -57,6 +57,7 @@ func (r *recorder) send(name string, c call) {
 	body, err := io.ReadAll(res.Body)
 	recorded(r.t, err)
 	_ = res.Body.Close()
+	r.forget(name)
 	base := filepath.Join(r.into, fmt.Sprintf("%s.%d", name, res.StatusCode))
 	var headers string
 	for _, key := range []string{"Location", "Refresh"} {
@@ -70,6 +71,16 @@ func (r *recorder) send(name string, c call) {
 	text := r.scrub(string(body))
 	r.t.Logf("%s %s: %s %s %.100q", c.method, name, res.Status, res.Header.Get("Content-Type"), text)
 	recorded(r.t, os.WriteFile(base+"."+extension(res.Header.Get("Content-Type")), []byte(text), 0o644))
+}
+
+// forget removes what an earlier run recorded, maybe with another status.
+func (r *recorder) forget(name string) {
+	r.t.Helper()
+	old, err := filepath.Glob(filepath.Join(r.into, name+".[0-9]*"))
+	recorded(r.t, err)
+	for _, file := range old {
+		recorded(r.t, os.Remove(file))
+	}
 }
 
 func header(req *http.Request, name, value string) {
