@@ -35,8 +35,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// pair is a cluster with two ResourceManagers that has room for a JobManager and two TaskManagers.
-type pair struct {
+// shapes records a cluster with two ResourceManagers that has room for a JobManager and two TaskManagers.
+type shapes struct {
 	*recorder
 	flink           *hadoop.Flink
 	rates           *flinklocal.RateFile
@@ -44,10 +44,10 @@ type pair struct {
 }
 
 // api is the base of the active ResourceManager's REST API.
-func (p *pair) api() string { return p.active.URL() + "/ws/v1/cluster" }
+func (p *shapes) api() string { return p.active.URL() + "/ws/v1/cluster" }
 
 func recordCapacity(t *testing.T, version, into string) {
-	p := newPair(t, hadoop.Options{Version: version, YARN: true, ResourceManagerHA: true, NodeMemory: 3300, Log: os.Stderr}, into)
+	p := newShapes(t, hadoop.Options{Version: version, YARN: true, ResourceManagerHA: true, NodeMemory: 3300, Log: os.Stderr}, into)
 	p.idle()
 	waiting := p.accepted()
 	orders := p.running()
@@ -61,11 +61,11 @@ func recordCapacity(t *testing.T, version, into string) {
 	p.outage()
 }
 
-func newPair(t *testing.T, o hadoop.Options, into string) *pair {
+func newShapes(t *testing.T, o hadoop.Options, into string) *shapes {
 	c, err := hadoop.Start(t.Context(), o)
 	recorded(t, err)
 	t.Cleanup(func() { recorded(t, c.Close()) })
-	p := &pair{recorder: newRecorder(t, c, into)}
+	p := &shapes{recorder: newRecorder(t, c, into)}
 	p.active, err = c.Active(t.Context())
 	recorded(t, err)
 	for _, rm := range c.ResourceManagers() {
@@ -81,12 +81,12 @@ func newPair(t *testing.T, o hadoop.Options, into string) *pair {
 	return p
 }
 
-func (p *pair) job(name string) hadoop.Application {
+func (p *shapes) job(name string) hadoop.Application {
 	return hadoop.Application{Name: name, Tags: []string{"Team-A", "fa-" + name}, Args: hadoop.JobArgs(p.rates)}
 }
 
 // idle records what there is without any application.
-func (p *pair) idle() {
+func (p *shapes) idle() {
 	p.get("info-active", p.api()+"/info")
 	p.get("info-standby", p.standby.URL()+"/ws/v1/cluster/info")
 	p.get("standby-apps", p.standby.URL()+"/ws/v1/cluster/apps")
@@ -109,14 +109,14 @@ func (p *pair) idle() {
 }
 
 // started is the number that all applications of the active ResourceManager carry.
-func (p *pair) started() int64 {
+func (p *shapes) started() int64 {
 	var info struct{ ClusterInfo struct{ StartedOn, ID int64 } }
 	recorded(p.t, p.cluster.REST(p.t.Context(), "/info", &info))
 	return info.ClusterInfo.ID
 }
 
 // accepted records an application that its queue has no room for: its command would wait for ever.
-func (p *pair) accepted() *hadoop.App {
+func (p *shapes) accepted() *hadoop.App {
 	a := p.job("waiting")
 	a.Queue, a.Options = "small", map[string]string{"jobmanager.memory.process.size": "1500m"}
 	app, err := p.flink.Begin(p.t.Context(), a)
@@ -132,14 +132,14 @@ func (p *pair) accepted() *hadoop.App {
 }
 
 // proxy records a GET and a PUT through the proxy.
-func (p *pair) proxy(name string, app *hadoop.App) {
+func (p *shapes) proxy(name string, app *hadoop.App) {
 	base := p.active.URL() + "/proxy/" + app.ID
 	p.get(name+"-get", base+"/jobs")
 	p.send(name+"-put", call{method: http.MethodPut, url: base + "/jobs/" + strings.Repeat("0", 32) + "/resource-requirements", body: "{}"})
 }
 
 // running records an application beside the one that waits.
-func (p *pair) running() *hadoop.App {
+func (p *shapes) running() *hadoop.App {
 	app, err := p.flink.Submit(p.t.Context(), p.job("orders"))
 	recorded(p.t, err)
 	p.get("app-running", p.api()+"/apps/"+app.ID)
@@ -154,7 +154,7 @@ func (p *pair) running() *hadoop.App {
 }
 
 // thruProxy records what the proxy lets through, and what not.
-func (p *pair) thruProxy(app *hadoop.App) {
+func (p *shapes) thruProxy(app *hadoop.App) {
 	jobID, err := app.JobID(p.t.Context())
 	recorded(p.t, err)
 	base := p.active.URL() + "/proxy/" + app.ID + "/jobs"
@@ -169,7 +169,7 @@ func (p *pair) thruProxy(app *hadoop.App) {
 }
 
 // wanting asks for three TaskManagers where there is room for two.
-func (p *pair) wanting(app *hadoop.App) {
+func (p *shapes) wanting(app *hadoop.App) {
 	ctx := p.t.Context()
 	jobID, err := app.JobID(ctx)
 	recorded(p.t, err)
@@ -192,7 +192,7 @@ func (p *pair) wanting(app *hadoop.App) {
 }
 
 // finished stops the job with a savepoint; the application ends when the result was read.
-func (p *pair) finished(app *hadoop.App) {
+func (p *shapes) finished(app *hadoop.App) {
 	ctx := p.t.Context()
 	jobID, err := app.JobID(ctx)
 	recorded(p.t, err)
@@ -212,7 +212,7 @@ func (p *pair) finished(app *hadoop.App) {
 	p.proxy("proxy-finished", app)
 }
 
-func (p *pair) flinkCall(method, url, body string) {
+func (p *shapes) flinkCall(method, url, body string) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), method, url, strings.NewReader(body))
 	recorded(p.t, err)
@@ -226,7 +226,7 @@ func (p *pair) flinkCall(method, url, body string) {
 }
 
 // killed records what a PUT of the state answers, and what is left of the application.
-func (p *pair) killed(app *hadoop.App) {
+func (p *shapes) killed(app *hadoop.App) {
 	state := p.api() + "/apps/" + app.ID + "/state"
 	p.send("put-state-other", call{method: http.MethodPut, url: state, body: `{"state":"RUNNING"}`})
 	p.send("put-state-broken", call{method: http.MethodPut, url: state, body: "{"})
@@ -240,7 +240,7 @@ func (p *pair) killed(app *hadoop.App) {
 }
 
 // failed records an application whose JobManager dies twice: after the first death it starts anew.
-func (p *pair) failed() {
+func (p *shapes) failed() {
 	ctx := p.t.Context()
 	a := p.job("failing")
 	a.Options = map[string]string{"yarn.application-attempts": "2"}
@@ -262,7 +262,7 @@ func (p *pair) failed() {
 }
 
 // unhealthy records an application that was deployed well and whose job then fails at once.
-func (p *pair) unhealthy() {
+func (p *shapes) unhealthy() {
 	a := p.job("unhealthy")
 	a.Savepoint = p.flink.Savepoints() + "/savepoint-nowhere"
 	app, err := p.flink.Begin(p.t.Context(), a)
@@ -272,7 +272,7 @@ func (p *pair) unhealthy() {
 }
 
 // outage records the standby while nobody is active: its ZooKeeper hangs, so it cannot become active.
-func (p *pair) outage() {
+func (p *shapes) outage() {
 	recorded(p.t, p.cluster.ZooKeeper().Freeze())
 	recorded(p.t, p.active.Kill())
 	apps := p.standby.URL() + "/ws/v1/cluster/apps"
