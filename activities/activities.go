@@ -31,6 +31,13 @@ type Cluster struct {
 	Savepoints Savepoints
 	// Tidier clears up after a redeploy, nil where nothing is left.
 	Tidier Tidier
+	// Checkpoints tells whether their storage answers, nil where it cannot be asked.
+	Checkpoints Checkpoints
+	// Spaces and Pruner belong to Savepoints; nil: not looked at, never deleted.
+	// KeepSavepoints is how many of ours are kept of each job, 0 all.
+	Spaces         Spaces
+	Pruner         Pruner
+	KeepSavepoints int
 	// Rivals, Carrier, Room and Trimmer are what a platform has on which others than
 	// Flink have a say in a job's size; each is nil where there is no such thing.
 	Rivals  RivalDetector
@@ -115,6 +122,7 @@ func (a *Activities) Register(r Registry) {
 		NameSubmitJob:      a.SubmitJob,
 		NameMakeWay:        a.MakeWay,
 		NameTidy:           a.Tidy,
+		NameTidySavepoints: a.TidySavepoints,
 	} {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -30,7 +30,7 @@ func (a *Activities) Apply(ctx context.Context, in ApplyInput) (ApplyResult, err
 	if err != nil {
 		return ApplyResult{}, w.fail(err)
 	}
-	already, err := w.run(ctx, platform)
+	already, err := w.run(ctx, platform, func() error { return a.stillAnswers(ctx, in.Key.Cluster, in.Checkpoint) })
 	if err != nil {
 		return ApplyResult{}, w.fail(err)
 	}
@@ -62,9 +62,9 @@ func (w *write) note(ctx context.Context, sent bool) {
 	w.pulse.show(ctx, writeProgress{Sent: sent})
 }
 
-// run reads, and writes only on a difference. It is true when nothing had to
-// be written.
-func (w *write) run(ctx context.Context, platform Platform) (already bool, err error) {
+// run reads, and writes only on a difference, and while ready does not say that it
+// must not. It is true when nothing had to be written.
+func (w *write) run(ctx context.Context, platform Platform, ready func() error) (already bool, err error) {
 	held, err := platform.Wanted(ctx, w.in.Job)
 	switch {
 	case err != nil:
@@ -73,6 +73,9 @@ func (w *write) run(ctx context.Context, platform Platform) (already bool, err e
 		return true, nil
 	case len(w.in.Held) > 0 && !slices.Equal(held, w.in.Held):
 		return false, &core.OpError{Op: "set resource requirements", Subject: w.in.Job.ID, Err: errForeign}
+	}
+	if err := ready(); err != nil {
+		return false, err
 	}
 	log := activity.GetLogger(ctx)
 	log.Info("writing resource requirements", "job", w.in.Key.String(), "decision", w.in.DecisionID, "requirements", w.in.Wish)

@@ -58,10 +58,10 @@ func toTemporal(err error) error {
 		return nil
 	}
 	if typ, ok := finalType(err); ok {
-		return finalError(err, typ, core.ReasonFor(err))
+		return finalError(err, typ, reasonFor(err))
 	}
 	return temporal.NewApplicationErrorWithOptions(err.Error(), ErrTypeTryAgain, temporal.ApplicationErrorOptions{
-		NextRetryDelay: retryDelay(err), Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(core.ReasonFor(err))},
+		NextRetryDelay: retryDelay(err), Category: temporal.ApplicationErrorCategoryBenign, Details: []any{string(reasonFor(err))},
 	})
 }
 

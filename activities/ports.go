@@ -183,6 +183,40 @@ type Savepoints interface {
 	Check(ctx context.Context, path string) (core.Savepoint, error)
 }
 
+// Checkpoints tells whether the storage of a job's checkpoints answers. It writes
+// nothing.
+type Checkpoints interface {
+	// Covers is true for a place that it can be asked about. Of all others nothing is
+	// known.
+	Covers(place string) bool
+	// Answers proves that the storage of a place is there and would take a write, also
+	// where there is nothing at that place. core.ErrUnreachable: it does not answer, or
+	// takes no writes. core.ErrRefused: it is one that this worker does not know.
+	Answers(ctx context.Context, place string) error
+	// Check is as that of Savepoints.
+	Check(ctx context.Context, path string) (core.Savepoint, error)
+}
+
+// Spaces tells how much can be written.
+type Spaces interface {
+	// Space reads it for a directory, or where that is not there yet for the nearest
+	// one above. What cannot be known is missing and no error. Errors are as with
+	// Savepoints.List; none is core.ErrNotFound.
+	Space(ctx context.Context, directory string) (core.Space, error)
+}
+
+// Pruner deletes savepoints of ours that nobody needs any more.
+type Pruner interface {
+	// Stops gives the directories directly below a folder, in any order.
+	// core.ErrNotFound: there is no such folder.
+	Stops(ctx context.Context, folder string) ([]core.StopDirectory, error)
+	// Remove deletes one of them with all in it. One that is gone is no error.
+	// core.ErrRefused: it is not directly below the folder, or holds anything but
+	// savepoints; nothing was deleted then. core.ErrUnreachable: it may have been
+	// deleted; the same call again is right.
+	Remove(ctx context.Context, folder, directory string) error
+}
+
 // EventSink tells people outside what happens to a job.
 type EventSink interface {
 	// Send hands over events of one job, in their order; there is at least one.

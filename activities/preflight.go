@@ -74,6 +74,10 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
+	checkpoint, r, storage, err := a.storageAnswers(ctx, in.Key.Cluster, platform, job, health)
+	if err != nil || r != "" {
+		return no(r, "%s", storage), err
+	}
 	slots, err := platform.Slots(ctx, job)
 	if err != nil {
 		return Preflight{}, err
@@ -89,7 +93,7 @@ func (a *Activities) preflightJob(ctx context.Context, platform Platform, job co
 		return no(r, "%s", room), nil
 	}
 	out := Preflight{
-		Note: also(also(note, short), room), Trim: job.Means != nil && (job.Means.Trims || job.Means.Withdraws), Managers: others.holds(ctx, job), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Note: also(also(also(note, storage), short), room), Checkpoint: checkpoint, Trim: job.Means != nil && (job.Means.Trims || job.Means.Withdraws), Managers: others.holds(ctx, job), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: wish,
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, job, in.VerifyTimeout, in.Restarts)

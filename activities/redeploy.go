@@ -85,6 +85,10 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
+	checkpoint, r, storage, err := a.storageAnswers(ctx, in.Key.Cluster, platform, job, health)
+	if err != nil || r != "" {
+		return no(r, "%s", storage), err
+	}
 	slots, err := platform.Slots(ctx, job)
 	if err != nil {
 		return Preflight{}, err
@@ -104,9 +108,13 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	if _, err := savepoints.List(ctx, prepared.Savepoints); err != nil {
 		return no(core.ReasonStorage, "the directory for savepoints cannot be read: %s", err.Error()), nil
 	}
+	r, space := a.roomForSavepoint(ctx, in.Key.Cluster, prepared.Savepoints, health)
+	if r != "" {
+		return no(r, "%s", space), nil
+	}
 	plan.Extras = prepared.Extras
 	plan.Stop.Directory = redeploy.Directory(prepared.Savepoints, in.Key, in.DecisionID, plan.Stop.Trigger)
-	out := Preflight{Note: also(note, room), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
+	out := Preflight{Note: also(also(also(note, storage), room), space), Checkpoint: checkpoint, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
 	out.VerifyFor, out.VerifyWhy = redeployFor(in)
 	return out.withMore(longer), nil
 }

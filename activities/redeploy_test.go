@@ -197,7 +197,7 @@ func TestPreflightOfARedeploy(t *testing.T) {
 				return
 			}
 			trigger := redeploy.Trigger(key(), "1-1", 1)
-			if got.Redeploy.Stop != (core.StopRequest{Trigger: trigger, Directory: "file:///sp/orders-1-1-" + trigger[:8]}) || got.VerifyFor != time.Minute {
+			if got.Redeploy.Stop != (core.StopRequest{Trigger: trigger, Directory: redeploy.Folder("file:///sp", key()) + "/1-1-" + trigger[:8]}) || got.VerifyFor != time.Minute {
 				t.Errorf("plan %+v, waits %s", got.Redeploy, got.VerifyFor)
 			}
 			want := []core.SubmittedVertex{{ID: source, Name: "Source: orders", Parallelism: in.Wanted[0].Parallelism, Was: 1}, {ID: slow, Name: "slow", Parallelism: in.Wanted[1].Parallelism, Was: 2}}

@@ -15,6 +15,8 @@ type StopInput struct {
 	Key  core.JobKey      `json:"key"`
 	Job  core.JobRef      `json:"job"`
 	Stop core.StopRequest `json:"stop"`
+	// Checkpoint is as in the Preflight.
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // StopTaken says when Flink took a stop.
@@ -30,6 +32,9 @@ func (a *Activities) StopJob(ctx context.Context, in StopInput) (StopTaken, erro
 	defer b.stop()
 	deployer, _, err := a.mustRedeploy(in.Key.Cluster)
 	if err != nil {
+		return StopTaken{}, toTemporal(err)
+	}
+	if err := a.stillAnswers(ctx, in.Key.Cluster, in.Checkpoint); err != nil {
 		return StopTaken{}, toTemporal(err)
 	}
 	activity.GetLogger(ctx).Info("stopping the job with a savepoint", "job", in.Key.String(), "flinkJob", in.Job.ID, "trigger", in.Stop.Trigger, "directory", in.Stop.Directory)

@@ -147,7 +147,7 @@ func (w withdrawal) run(ctx context.Context, platform Platform) (Trimmed, error)
 	if w.sent {
 		write.note(ctx, true)
 	}
-	_, err = write.run(ctx, platform)
+	_, err = write.run(ctx, platform, anyTime)
 	switch {
 	case errors.Is(err, errForeign):
 		return Trimmed{Note: "what did not come was not taken back: somebody else changed what is wanted of Flink meanwhile"}, nil

@@ -164,6 +164,9 @@ type Preflight struct {
 	// Managers is how many TaskManagers the platform held for the job's cluster, 0
 	// where that is not known.
 	Managers int `json:"managers,omitempty"`
+	// Checkpoint is the place whose storage was seen to answer, empty where it could
+	// not be looked at.
+	Checkpoint string `json:"checkpoint,omitempty"`
 	// Redeploy is how the job is to be stopped and started again, nil where it is
 	// changed in place.
 	Redeploy *RedeployPlan `json:"redeploy,omitempty"`
@@ -177,6 +180,8 @@ type ApplyInput struct {
 	// Held is what was in force at the preflight, Wish what shall be.
 	Held core.Requirements `json:"held,omitempty"`
 	Wish core.Requirements `json:"wish"`
+	// Checkpoint is as in the Preflight.
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // ApplyResult says what was done to have the wish in force.

@@ -69,8 +69,12 @@ func (a *Activities) checkUndo(ctx context.Context, platform Platform, in UndoIn
 	if r != "" {
 		return no(r, "%s", note), nil
 	}
+	checkpoint, r, storage, err := a.storageAnswers(ctx, in.Key.Cluster, platform, in.Job, health)
+	if err != nil || r != "" {
+		return no(r, "%s", storage), err
+	}
 	out := Preflight{
-		Job: in.Job, Note: note, Trim: found.Means != nil && (found.Means.Trims || found.Means.Withdraws), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
+		Job: in.Job, Note: also(note, storage), Checkpoint: checkpoint, Trim: found.Means != nil && (found.Means.Trims || found.Means.Withdraws), Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now,
 		Held: held, Wish: held.Want(in.Back),
 	}
 	out.VerifyFor, out.VerifyWhy, err = a.verifyFor(ctx, platform, in.Job, in.VerifyTimeout, in.Restarts)

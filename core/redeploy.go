@@ -13,6 +13,32 @@ type Savepoint struct {
 	Note string `json:"note,omitempty"`
 }
 
+// SavepointPrefix begins the name of every directory that Flink makes for a
+// savepoint.
+const SavepointPrefix = "savepoint-"
+
+// StopDirectory is what a stop made for its savepoint.
+type StopDirectory struct {
+	Path string `json:"path"`
+	// At is when something was last made in it.
+	At time.Time `json:"at"`
+}
+
+// Space is what can still be written in a directory.
+type Space struct {
+	// Free are bytes of data, all copies of them allowed for; missing where it is
+	// not known.
+	Free Reading `json:"free,omitzero"`
+	// Bound says what bounds them, Copies how often the data are kept.
+	Bound  string `json:"bound,omitempty"`
+	Copies int    `json:"copies,omitempty"`
+	// Names is how many files and directories can still be made, missing where
+	// nothing limits them or it is not known.
+	Names Reading `json:"names,omitzero"`
+	// Note says what could not be looked at, empty for nothing.
+	Note string `json:"note,omitempty"`
+}
+
 // StopState is how far a stop with a savepoint is.
 type StopState string
 

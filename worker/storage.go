@@ -12,10 +12,19 @@ import (
 )
 
 var (
-	_ activities.Savepoints = file.Savepoints{}
-	_ activities.Savepoints = (*hdfs.Storage)(nil)
-	_ activities.Savepoints = storages{}
+	_ activities.Checkpoints = (*hdfs.Storage)(nil)
+
+	_ storage = file.Savepoints{}
+	_ storage = (*hdfs.Storage)(nil)
+	_ storage = storages{}
 )
+
+// storage is all that is done with savepoints.
+type storage interface {
+	activities.Savepoints
+	activities.Spaces
+	activities.Pruner
+}
 
 // storages are where savepoints of one cluster can be, told apart by the scheme of
 // their URLs.
@@ -34,7 +43,7 @@ func openStorages(c config.Cluster) (storages, error) {
 }
 
 // of gives the storage of a place. The local one refuses what is of no storage here.
-func (s storages) of(place string) activities.Savepoints {
+func (s storages) of(place string) storage {
 	if s.hdfs != nil && strings.HasPrefix(place, hdfs.Scheme+":") {
 		return s.hdfs
 	}
@@ -49,4 +58,29 @@ func (s storages) List(ctx context.Context, directory string) ([]core.Savepoint,
 // Check reads one savepoint.
 func (s storages) Check(ctx context.Context, savepoint string) (core.Savepoint, error) {
 	return s.of(savepoint).Check(ctx, savepoint)
+}
+
+// Space reads how much can still be written in a directory.
+func (s storages) Space(ctx context.Context, directory string) (core.Space, error) {
+	return s.of(directory).Space(ctx, directory)
+}
+
+// Stops gives the directories directly below a folder.
+func (s storages) Stops(ctx context.Context, folder string) ([]core.StopDirectory, error) {
+	return s.of(folder).Stops(ctx, folder)
+}
+
+// Remove deletes one of them.
+func (s storages) Remove(ctx context.Context, folder, directory string) error {
+	return s.of(folder).Remove(ctx, folder, directory)
+}
+
+// give lets a cluster be asked for its checkpoints and savepoints.
+func (s storages) give(c *activities.Cluster, keep int) {
+	if s.hdfs != nil {
+		c.Checkpoints = s.hdfs
+	}
+	if c.Redeployer != nil {
+		c.Savepoints, c.Spaces, c.Pruner, c.KeepSavepoints = s, s, s, keep
+	}
 }

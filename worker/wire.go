@@ -117,8 +117,9 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 		opened := open[c.Name]
 		known := activities.Cluster{Platform: opened.Platform, Policy: c.Policy, Share: c.Share}
 		if len(c.Flink.Redeploy.Jobs) > 0 {
-			known.Redeployer, known.Savepoints = opened.flink, opened.storages
+			known.Redeployer = opened.flink
 		}
+		opened.storages.give(&known, c.KeepSavepoints)
 		if k := opened.kubernetes; k != nil {
 			known.Carrier, known.Rivals, known.Room = k, k, k
 		}

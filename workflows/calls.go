@@ -182,6 +182,16 @@ func callSubmitJob(ctx workflow.Context, in activities.SubmitInput) (activities.
 	return result[activities.Submitted](ctx, workflow.ExecuteActivity(ctx, activities.NameSubmitJob, in))
 }
 
+// pruneWithin bounds all attempts to delete old savepoints: nothing depends on it.
+const pruneWithin = 2 * time.Minute
+
+func callTidySavepoints(ctx workflow.Context, in activities.PruneInput) (activities.Pruned, error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: pruneWithin, ScheduleToCloseTimeout: pruneWithin, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(3), Summary: "delete savepoints that nobody needs any more",
+	})
+	return result[activities.Pruned](ctx, workflow.ExecuteActivity(ctx, activities.NameTidySavepoints, in))
+}
+
 func callMakeWay(ctx workflow.Context, in activities.MakeWayInput) (activities.Way, error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: longest, ScheduleToCloseTimeout: longest, HeartbeatTimeout: beatTimeout, RetryPolicy: retry(0), Summary: "end the job that is not well, where that loses nothing",

@@ -32,7 +32,7 @@ func (r *rescale) redeploy(ctx workflow.Context, pre activities.Preflight) {
 	plan := *pre.Redeploy
 	r.at.Method = MethodRedeploy
 	r.out.Redeploy = &core.Redeploy{Trigger: plan.Stop.Trigger, Directory: plan.Stop.Directory, From: pre.Job.ID}
-	in := activities.StopInput{Key: r.in.Key, Job: pre.Job, Stop: plan.Stop}
+	in := activities.StopInput{Key: r.in.Key, Job: pre.Job, Stop: plan.Stop, Checkpoint: pre.Checkpoint}
 	r.show(ctx, "redeploy: asking Flink to stop the job with a savepoint")
 	taken, err := callStopJob(ctx, in)
 	r.out.WrittenAt = taken.At
@@ -227,7 +227,7 @@ func (s *start) tidy(ctx workflow.Context, plan activities.RedeployPlan) {
 
 // lives notes the job that runs in the place of the old one.
 func (s *start) lives(job core.JobRef, got activities.Verified) {
-	s.job = &job
+	s.job, s.r.alive = &job, job
 	s.r.out.JobID, s.r.out.Redeploy.To = job.ID, job.ID
 	s.r.out.Got, s.r.out.RunningAt = got.Got, got.RunningAt
 }

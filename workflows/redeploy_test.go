@@ -31,7 +31,9 @@ type session struct {
 	submit  func(n int, in activities.SubmitInput) (activities.Submitted, error)
 	verify  func(n int, in activities.VerifyInput) (activities.Verified, error)
 	makeWay func(in activities.MakeWayInput) (activities.Way, error)
+	prune   func() (activities.Pruned, error)
 
+	pruned    []activities.PruneInput
 	stops     []core.StopRequest
 	submitted []activities.SubmitInput
 	verified  []activities.VerifyInput
@@ -43,6 +45,7 @@ func (s *session) register(env *testsuite.TestWorkflowEnvironment) {
 	for name, f := range map[string]any{
 		activities.NameStopJob: s.StopJob, activities.NameAwaitStop: s.AwaitStop, activities.NameCheckSavepoint: s.CheckSavepoint,
 		activities.NameSubmitJob: s.SubmitJob, activities.NameMakeWay: s.MakeWay,
+		activities.NameTidySavepoints: s.TidySavepoints,
 	} {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -106,6 +109,14 @@ func (s *session) MakeWay(_ context.Context, in activities.MakeWayInput) (activi
 	delete(s.live, in.Job.ID)
 	s.ended[in.Job.ID] = true
 	return activities.Way{Clear: true, Ended: true, From: in.Restored}, nil
+}
+
+func (s *session) TidySavepoints(_ context.Context, in activities.PruneInput) (activities.Pruned, error) {
+	s.pruned = append(s.pruned, in)
+	if s.prune != nil {
+		return s.prune()
+	}
+	return activities.Pruned{}, nil
 }
 
 const trigger = "aa000000000000000000000000000000"
@@ -301,6 +312,9 @@ func TestARedeployAtEachFailure(t *testing.T) {
 			if o.WrittenAt.IsZero() {
 				t.Errorf("%s: the outcome says that nothing was asked of Flink", tt.reason)
 			}
+			if n, want := len(w.session.pruned), tt.kind == core.Applied || tt.kind == core.Partial || tt.kind == core.Undone; n > 0 != want {
+				t.Errorf("%s: tidied %d times", tt.reason, n)
+			}
 			if n := len(w.session.submitted); n != tt.submits {
 				t.Errorf("%s: submitted %d times, want %d", tt.reason, n, tt.submits)
 			}
@@ -316,6 +330,39 @@ func TestARedeployAtEachFailure(t *testing.T) {
 			id, size := one(t, w)
 			if size != tt.size || (id != "theirs" && o.Redeploy.Savepoint != "" && (o.JobID != id || o.Redeploy.To != id)) {
 				t.Errorf("%s: job %s runs at %d, want %d; outcome %+v, %+v", tt.reason, id, size, tt.size, o, o.Redeploy)
+			}
+		})
+	}
+}
+
+// TestTidyingChangesNoOutcome: what was deleted is told, and so is that it failed.
+func TestTidyingChangesNoOutcome(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		tidy   func() (activities.Pruned, error)
+		note   string
+	}{
+		"deleted": {"an operator sees what is gone", func() (activities.Pruned, error) {
+			return activities.Pruned{Deleted: []string{"file:///sp/a"}, Note: "deleted 1 older savepoint"}, nil
+		}, "every vertex runs at the wanted size; deleted 1 older savepoint"},
+		"failed": {"the job runs all the same", func() (activities.Pruned, error) {
+			return activities.Pruned{}, temporal.NewNonRetryableApplicationError("not allowed", activities.ErrTypeRefused, nil)
+		}, "old savepoints could not be deleted: not allowed"},
+		"nothing": {"nothing is told", nil, "every vertex runs at the wanted size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := redeploying(t)
+			w.session.prune = tt.tidy
+			o := saga(t, w)
+			if o.Kind != core.Applied || o.Reason != "" || !strings.HasSuffix(o.Note, tt.note) {
+				t.Errorf("%s: %s (%s) %q, want %q", tt.reason, o.Kind, o.Reason, o.Note, tt.note)
+			}
+			id, _ := one(t, w)
+			want := []activities.PruneInput{{Key: key(), Job: core.JobRef{Key: key(), ID: id, Name: "orders"}, Directory: "file:///sp/d", Keep: []string{"file:/sp/1"}}}
+			if diff := cmp.Diff(want, w.session.pruned); diff != "" {
+				t.Errorf("tidied (-want +got):\n%s", diff)
 			}
 		})
 	}

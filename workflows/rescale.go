@@ -30,6 +30,7 @@ func RescaleFlinkJob(ctx workflow.Context, in activities.RescaleInput) (core.Out
 	r.lease.keep(ctx)
 	r.run(ctx)
 	r.trim(ctx)
+	r.prune(ctx)
 	r.wentBack()
 	r.lease.release(ctx, r.out.Kind)
 	r.out.EndedAt = workflow.Now(ctx).UTC()
@@ -107,6 +108,8 @@ type rescale struct {
 	// managers is how many TaskManagers the platform held before, 0 where that is not
 	// known.
 	managers int
+	// alive is the job that runs after a redeploy.
+	alive core.JobRef
 }
 
 // answer lets people ask how far it is.
@@ -142,7 +145,7 @@ func (r *rescale) run(ctx workflow.Context) {
 		r.spare, r.managers = &pre.Job, pre.Managers
 	}
 	r.show(ctx, "writing the requirements")
-	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish})
+	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: pre.Job, DecisionID: r.in.DecisionID, Held: pre.Held, Wish: pre.Wish, Checkpoint: pre.Checkpoint})
 	if activities.IsFinal(err) {
 		r.end(core.Rejected, activities.ReasonOf(err, core.ReasonRefused), rootCause(err))
 		return
@@ -273,7 +276,7 @@ func (r *rescale) goBack(ctx workflow.Context, pre activities.Preflight, u *core
 		return core.Rejected, check.Reason, check.Note
 	}
 	r.show(ctx, "writing the size before")
-	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: check.Job, DecisionID: u.DecisionID, Held: check.Held, Wish: check.Wish})
+	written, err := callApply(ctx, activities.ApplyInput{Key: r.in.Key, Job: check.Job, DecisionID: u.DecisionID, Held: check.Held, Wish: check.Wish, Checkpoint: check.Checkpoint})
 	if activities.IsFinal(err) {
 		return core.Rejected, activities.ReasonOf(err, core.ReasonRefused), rootCause(err)
 	}

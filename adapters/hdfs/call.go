@@ -2,7 +2,6 @@ package hdfs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -54,6 +53,9 @@ func askOne[T any](ctx context.Context, s *Storage, node string, question func(*
 	client, err := hdfs.NewClient(options)
 	if err != nil {
 		l.end()
+		if !l.lost.Load() {
+			err = s.notLetIn(options, err)
+		}
 		return got, true, err
 	}
 	defer func() {
@@ -86,7 +88,25 @@ func (s *Storage) options(ctx context.Context, node string) (hdfs.ClientOptions,
 		o.User = s.user
 		return o, nil
 	}
-	return o, errors.New("kerberos: not yet")
+	host, _, err := net.SplitHostPort(node)
+	if err != nil {
+		return o, fmt.Errorf("%w: %s: %w", core.ErrRefused, node, err)
+	}
+	// The library would ask the KDC without a limit; so the ticket is there before.
+	service := strings.Replace(o.KerberosServicePrincipleName, "/_HOST", "/"+host, 1)
+	o.KerberosServicePrincipleName = service
+	o.KerberosClient, err = s.cfg.Login.Client(ctx, service)
+	return o, err
+}
+
+// notLetIn gives the error of a handshake that a NameNode refused its meaning, and
+// drops the ticket: the NameNode may have new keys.
+func (s *Storage) notLetIn(o hdfs.ClientOptions, err error) error {
+	if o.KerberosClient == nil || !strings.Contains(err.Error(), "SASL handshake") {
+		return err
+	}
+	s.cfg.Login.Forget(o.KerberosClient)
+	return fmt.Errorf("%w: %s does not let %s in: %w", core.ErrUnauthorized, o.KerberosServicePrincipleName, s.who(), err)
 }
 
 // inOrder has the NameNode first that answered last.

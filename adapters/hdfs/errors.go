@@ -43,6 +43,8 @@ func (s *Storage) failed(op, place string, err error) error {
 	return out
 }
 
+func isGone(err error) bool { return errors.Is(err, core.ErrNotFound) }
+
 // meant is true for an error that has its meaning already.
 func meant(err error) bool {
 	for _, m := range []error{core.ErrNotFound, core.ErrRefused, core.ErrUnreachable, core.ErrUnauthorized} {

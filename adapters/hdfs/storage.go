@@ -25,8 +25,12 @@ type Storage struct {
 	places places
 	// client are the properties that the library reads.
 	client properties
+	// copies is how often a file is kept.
+	copies int
 
 	mu sync.Mutex
+	// large are directories that are not counted for their quotas.
+	large map[string]bool
 	// active is the NameNode that answered last, by authority.
 	active map[string]string
 }
@@ -47,7 +51,7 @@ func New(cfg Config) (*Storage, error) {
 			return nil, fmt.Errorf("configDirectory: %w", err)
 		}
 	}
-	s := &Storage{cfg: cfg, user: cfg.User, places: newPlaces(all, cfg.Nameservices), active: map[string]string{}}
+	s := &Storage{cfg: cfg, user: cfg.User, places: newPlaces(all, cfg.Nameservices), copies: copiesOf(all), active: map[string]string{}, large: map[string]bool{}}
 	if err := s.secure(all); err != nil {
 		return nil, err
 	}

@@ -30,9 +30,15 @@ func hexID(words ...string) string {
 }
 
 // Directory is where the savepoint of one stop goes: no other stop has the same,
-// so that what is found in it is of this one.
+// so that what is found in it is of this one. It is directly below Folder.
 func Directory(base string, key core.JobKey, decision, trigger string) string {
-	return strings.TrimRight(base, "/") + "/" + fmt.Sprintf("%s-%s-%s", plain(key.Job), plain(decision), trigger[:8])
+	return Folder(base, key) + "/" + fmt.Sprintf("%s-%s", plain(decision), trigger[:8])
+}
+
+// Folder has the directories of all stops of one job and of no other, however
+// names begin.
+func Folder(base string, key core.JobKey) string {
+	return strings.TrimRight(base, "/") + "/" + plain(key.Job) + "-" + hexID("folder", key.Cluster, key.Job)[:16]
 }
 
 // plain keeps what a path of any storage takes.

@@ -42,11 +42,31 @@ func TestOneDirectoryPerStop(t *testing.T) {
 	key := core.JobKey{Cluster: "dev", Job: "or/../ders é"}
 	trigger := redeploy.Trigger(key, "7-1", 1)
 	got := redeploy.Directory("file:///sp/", key, "7-1", trigger)
-	if want := "file:///sp/or____ders__-7-1-" + trigger[:8]; got != want {
+	folder := redeploy.Folder("file:///sp/", key)
+	if want := folder + "/7-1-" + trigger[:8]; got != want {
 		t.Errorf("directory %s, want %s", got, want)
+	}
+	if !regexp.MustCompile(`^file:///sp/or____ders__-[0-9a-f]{16}$`).MatchString(folder) {
+		t.Errorf("folder %s", folder)
 	}
 	if got == redeploy.Directory("file:///sp", key, "7-1", redeploy.Trigger(key, "7-1", 2)) {
 		t.Error("two attempts share a directory")
+	}
+}
+
+// TestOneFolderPerJob: what looks alike as a path is of another job all the same.
+func TestOneFolderPerJob(t *testing.T) {
+	t.Parallel()
+	seen := map[string]core.JobKey{}
+	for _, key := range []core.JobKey{
+		{Cluster: "dev", Job: "a"}, {Cluster: "dev", Job: "a-1"}, {Cluster: "dev", Job: "a_b"}, {Cluster: "dev", Job: "a b"}, {Cluster: "dev", Job: "a/b"},
+		{Cluster: "prod", Job: "a"}, {Cluster: "de", Job: "va"},
+	} {
+		folder := redeploy.Folder("file:///sp", key)
+		if other, taken := seen[folder]; taken {
+			t.Errorf("%v and %v share %s", key, other, folder)
+		}
+		seen[folder] = key
 	}
 }
 

@@ -90,12 +90,17 @@ type Cluster struct {
 	// HDFS is how the HDFS is reached that has the savepoints of its jobs, nil for
 	// none.
 	HDFS *hdfs.Config
+	// KeepSavepoints is how many savepoints of a job's stops are kept, 0 for all.
+	KeepSavepoints int
 	// Policy holds the cluster's defaults of job.autoscaler.* keys, as text.
 	Policy map[string]string
 	// Share limits what its jobs have together, the zero value nothing. With a
 	// limit, jobs that grow wait for each other.
 	Share share.Limits
 }
+
+// DefaultKeepSavepoints leaves a way back over the last two redeploys.
+const DefaultKeepSavepoints = 3
 
 // MinLease lets a lease be renewed three times before it ends.
 const MinLease = time.Minute

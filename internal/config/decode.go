@@ -146,11 +146,13 @@ func (d *decoder) platform(path string, s section, c *Cluster) {
 		c.Kubernetes = d.kubernetes(path+".kubernetes", s.values["kubernetes"])
 	case given[0] == "yarn":
 		c.Yarn = d.yarn(path+".yarn", s.values["yarn"], login)
+		d.keepSavepoints(path+".yarn", s.values["yarn"], &c.KeepSavepoints)
 	case isFlink && raw == nil:
 		d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
 	default:
 		c.Flink = d.flink(path+".flink", raw)
 		d.readable(path+".flink.redeploy.savepoints", c.Flink.Redeploy.Savepoints, c)
+		d.keepSavepoints(path+".flink", raw, &c.KeepSavepoints)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys := []string{"url", "urls", "timeout", "caFile", "certFile", "keyFile", "serverName", "username", "usernameFile", "passwordFile", "tokenFile", "maxRequests", "redeploy", "savepoints", "jobs", "jar", "entryClass", "args", "parallelism", "policy", "share", "slots", "rescales", "lease"}
+		keys := []string{"url", "urls", "timeout", "caFile", "certFile", "keyFile", "serverName", "username", "usernameFile", "passwordFile", "tokenFile", "maxRequests", "redeploy", "savepoints", "keepSavepoints", "jobs", "jar", "entryClass", "args", "parallelism", "policy", "share", "slots", "rescales", "lease"}
 		for _, s := range settings() {
 			keys = append(keys, s.path[strings.LastIndex(s.path, ".")+1:])
 		}

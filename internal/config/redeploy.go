@@ -17,7 +17,7 @@ func (s section) redeploy(to *flink.Redeploy) {
 	if !given {
 		return
 	}
-	r := s.d.section(s.at("redeploy"), raw, "savepoints", "jobs")
+	r := s.d.section(s.at("redeploy"), raw, "savepoints", "keepSavepoints", "jobs")
 	if !r.valid {
 		return
 	}
@@ -39,6 +39,18 @@ func (s section) redeploy(to *flink.Redeploy) {
 	if to.Savepoints == "" && len(to.Jobs) == 0 {
 		s.d.problem(s.at("redeploy"), "says nothing; give savepoints and jobs, or leave it out")
 	}
+}
+
+// keepSavepoints reads how many savepoints of a job are kept, of a cluster whose
+// jobs are redeployed.
+func (d *decoder) keepSavepoints(path string, platform any, to *int) {
+	values, _ := platform.(map[string]any)
+	raw, ok := values["redeploy"].(map[string]any)
+	if !ok {
+		return
+	}
+	*to = DefaultKeepSavepoints
+	section{d: d, path: path + ".redeploy", values: raw}.integer("keepSavepoints", to, 0)
 }
 
 // readable reports a directory of savepoints that this worker cannot read.
