@@ -9,7 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,18 +43,10 @@ func onStage(t *testing.T, change func(*yarn.Config)) *yarn.Cluster {
 // TestRealYarnKeepsTheContract: of a job that is found on YARN and changed in place.
 func TestRealYarnKeepsTheContract(t *testing.T) {
 	app := yarn.OnStage().Orders(t)
-	var cut atomic.Bool
+	line := &line{}
 	porttest.Run(t, porttest.Harness{
-		Platform: onStage(t, func(c *yarn.Config) {
-			c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-				if cut.Load() {
-					return nil, errors.New("no route to host")
-				}
-				return (&net.Dialer{}).DialContext(ctx, network, address)
-			}
-			c.Flink.Timeout = 3 * time.Second
-		}),
-		Target: named("orders"), Absent: named("no such application"),
+		Platform: onStage(t, func(c *yarn.Config) { c.Dial, c.Flink.Timeout = line.dial, 3*time.Second }),
+		Target:   named("orders"), Absent: named("no such application"),
 		Source: "Source: gen", Slow: "slow", Checkpointing: true, Elastic: true, Means: core.Means{Elastic: true}, Timeout: 3 * time.Minute,
 		// A second application, another attempt and an end are tests of their own.
 		NotOffered: []string{"Twin", "End", "Again"},
@@ -64,39 +56,52 @@ func TestRealYarnKeepsTheContract(t *testing.T) {
 				must(t, syscall.Kill(pid, syscall.SIGSTOP))
 				return func() { must(t, syscall.Kill(pid, syscall.SIGCONT)) }
 			},
-			// Connections that are open stay usable through a firewall that closes: the
-			// JobManager hangs too.
-			Break: func(t *testing.T) func() {
-				cut.Store(true)
-				pid := jobManager(t, app)
-				must(t, syscall.Kill(pid, syscall.SIGSTOP))
-				return func() {
-					cut.Store(false)
-					must(t, syscall.Kill(pid, syscall.SIGCONT))
-				}
+			Break: func(*testing.T) func() {
+				line.cut(true)
+				return func() { line.cut(false) }
 			},
 		},
 	})
 }
 
-// taskManager and jobManager give the process of one of an application.
+// line is a network that can be cut, with all connections over it.
+type line struct {
+	mu    sync.Mutex
+	gone  bool
+	conns []net.Conn
+}
+
+func (l *line) cut(gone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.conns {
+		_ = c.Close()
+	}
+	l.gone, l.conns = gone, nil
+}
+
+func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return nil, errors.Join(errors.New("no route to host"), conn.Close())
+	}
+	l.conns = append(l.conns, conn)
+	return conn, nil
+}
+
+// taskManager gives the process of one of an application.
 func taskManager(t *testing.T, app *hadoop.App) int {
-	t.Helper()
-	return process(t, app, func(c hadoop.Container) bool { return c.Number != 1 })
-}
-
-func jobManager(t *testing.T, app *hadoop.App) int {
-	t.Helper()
-	return process(t, app, func(c hadoop.Container) bool { return c.Number == 1 })
-}
-
-func process(t *testing.T, app *hadoop.App, fits func(hadoop.Container) bool) int {
 	t.Helper()
 	all, err := yarn.OnStage().Containers()
 	must(t, err)
-	i := slices.IndexFunc(all, func(c hadoop.Container) bool { return c.Application == app.ID && fits(c) })
+	i := slices.IndexFunc(all, func(c hadoop.Container) bool { return c.Application == app.ID && c.Number != 1 })
 	if i < 0 {
-		t.Fatalf("%s has no such container on this machine: %+v", app.ID, all)
+		t.Fatalf("%s has no TaskManager on this machine: %+v", app.ID, all)
 	}
 	return all[i].PID
 }

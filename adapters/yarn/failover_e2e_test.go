@@ -12,7 +12,6 @@ import (
 	"flinkscaler/adapters/yarn"
 	"flinkscaler/core"
 	"flinkscaler/e2e/hadoop"
-	"flinkscaler/internal/toolcache"
 )
 
 // watch looks at a job until done, and fails the test where it is called gone, or
@@ -28,7 +27,9 @@ func watch(t *testing.T, c *yarn.Cluster, what string, done func(core.JobRef, co
 			m, err = c.Measure(ctx, ref, nil)
 		}
 		if err != nil {
-			seen[core.ReasonFor(err)]++
+			if seen[core.ReasonFor(err)]++; seen[core.ReasonFor(err)] == 1 {
+				t.Log(err)
+			}
 			for _, e := range []error{core.ErrNotFound, core.ErrAmbiguous, core.ErrRefused, core.ErrUnauthorized, core.ErrNotFlink} {
 				if errors.Is(err, e) {
 					t.Errorf("after %s: %v", time.Since(began), err)
@@ -122,7 +123,7 @@ func TestApplicationMasterKilled(t *testing.T) {
 func TestApplicationMasterKilledWithoutHA(t *testing.T) {
 	stage := yarn.OnStage()
 	stage.Orders(t)
-	f, err := stage.Flink(t.Context(), hadoop.FlinkOptions{Version: toolcache.Flink1})
+	f, err := stage.Flink(t.Context(), hadoop.FlinkOptions{})
 	must(t, err)
 	app, err := f.Submit(t.Context(), hadoop.Application{
 		Name: "returns", Tags: []string{"fa-returns"}, Args: hadoop.JobArgs(stage.Rates()), Options: map[string]string{"yarn.application-attempts": "2"},
@@ -140,7 +141,9 @@ func TestApplicationMasterKilledWithoutHA(t *testing.T) {
 			seen["located"]++
 			return ref.ID, ref.ID != before.ID, nil
 		}
-		seen[core.ReasonFor(err)]++
+		if seen[core.ReasonFor(err)]++; seen[core.ReasonFor(err)] == 1 {
+			t.Log(err)
+		}
 		return err.Error(), false, nil
 	})
 	t.Logf("seen %v", seen)

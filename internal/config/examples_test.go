@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
+	"github.com/jcmturner/gokrb5/v8/keytab"
 
 	"flinkscaler/core/spec"
 )
@@ -34,6 +36,9 @@ func TestExamples(t *testing.T) {
 	}
 	put(t, filepath.Join(secrets, "flink-ca.pem"), certificate(t))
 	put(t, filepath.Join(secrets, "flink-password"), []byte("x\n"))
+	put(t, filepath.Join(secrets, "knox-password"), []byte("x\n"))
+	put(t, filepath.Join(secrets, "flinkscaler.keytab"), keys(t))
+	put(t, filepath.Join(secrets, "krb5.conf"), []byte("[libdefaults]\n  default_realm = EXAMPLE.COM\n[realms]\n  EXAMPLE.COM = {\n    kdc = 127.0.0.1:88\n  }\n"))
 	loaded := 0
 	for _, file := range glob(t, filepath.Join(dir, "*.yaml")) {
 		if _, notes, err := Load(Source{File: file}); err != nil || len(notes) > 0 {
@@ -88,6 +93,23 @@ func TestExamples(t *testing.T) {
 	})
 }
 
+// TestTheExampleForYarnNamesEverySetting: also those that stand there as comments.
+func TestTheExampleForYarnNamesEverySetting(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join(examples, "worker-yarn.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{
+		"resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink", "tls", "maxRequests", "tokenFile",
+		"configDirectory", "nameservices", "protection", "servicePrincipal", "datanodeHostnames", "principal", "keytabFile", "configFile",
+	} {
+		if !strings.Contains(string(b), k) {
+			t.Errorf("%s is not shown", k)
+		}
+	}
+}
+
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -102,6 +124,20 @@ func put(t *testing.T, file string, b []byte) {
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// keys makes a keytab.
+func keys(t *testing.T) []byte {
+	t.Helper()
+	k := keytab.New()
+	if err := k.AddEntry("flinkscaler", "EXAMPLE.COM", "x", time.Now(), 1, etypeID.AES256_CTS_HMAC_SHA1_96); err != nil {
+		t.Fatal(err)
+	}
+	b, err := k.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // certificate makes one that signs itself.

@@ -34,6 +34,10 @@ func (d *decoder) yarn(path string, raw any, login *kerberos.Login) *yarn.Config
 	s.boolean("proxy", &proxy)
 	c.NoProxy = !proxy
 	d.yarnFlink(path, s.values["flink"], c)
+	if _, given := s.values["resourceManagers"]; given && len(c.ResourceManagers) == 0 {
+		// It was reported; a placeholder lets the rest be checked.
+		c.ResourceManagers = []string{"https://placeholder"}
+	}
 	for _, p := range parts(c.Validate()) {
 		d.flinkProblem(path, p.Error(), false)
 	}
