@@ -9,19 +9,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flinkscaler/adapters/k8s"
 	"flinkscaler/core"
 	"flinkscaler/core/spec"
 	"flinkscaler/internal/config"
 )
 
-const discoverLong = `Find the Flink jobs on a Kubernetes cluster, and print one workflow input for each,
-a line each, for flinkscaler start -f. Nothing is started and nothing is changed.
+const discoverLong = `Find the Flink jobs on a Kubernetes or YARN cluster, and print one workflow input for
+each, a line each, for flinkscaler start -f. Nothing is started and nothing is changed.
 
-It looks for FlinkDeployments, FlinkSessionJobs and FlinkClusters in the namespaces
-of --namespace, else in those that the configuration gives the cluster, else in all.
-On session clusters each running job counts. Plain Deployments and StatefulSets have
-no sign of being Flink's: name them by hand (docs/kubernetes.md).
+On Kubernetes it looks for FlinkDeployments, FlinkSessionJobs and FlinkClusters in the
+namespaces of --namespace, else in those that the configuration gives the cluster, else
+in all. Plain Deployments and StatefulSets have no sign of being Flink's: name them by
+hand (docs/kubernetes.md). On YARN it looks for live applications of the type "Apache
+Flink", and names each by its name, or by a tag where there are others of that name. On
+session clusters each running job counts.
 
 Standard error says what else there is to know. A job whose size cannot be changed
 safely stands there as a comment, with the reason: its input is good all the same,
@@ -44,7 +45,7 @@ func newDiscover(environ []string) *cobra.Command {
 	d := &discovery{}
 	cmd := &cobra.Command{
 		Use:   "discover --cluster CLUSTER",
-		Short: "Print an input for each Flink job on a Kubernetes cluster; change nothing",
+		Short: "Print an input for each Flink job on a Kubernetes or YARN cluster; change nothing",
 		Long:  discoverLong, Example: discoverExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -84,27 +85,40 @@ func (d *discovery) run(ctx context.Context, environ []string) error {
 	if err != nil {
 		return err
 	}
-	if chosen.Kubernetes == nil {
-		return usageError{fmt.Errorf("cluster %s is no Kubernetes cluster: its jobs go by their names in Flink", d.cluster)}
+	switch {
+	case chosen.Kubernetes == nil && chosen.Yarn == nil:
+		return usageError{fmt.Errorf("cluster %s is no Kubernetes or YARN cluster: its jobs go by their names in Flink", d.cluster)}
+	case chosen.Kubernetes == nil && len(d.namespaces) > 0:
+		return usageError{fmt.Errorf("cluster %s is a YARN cluster, which has no namespaces", d.cluster)}
 	}
 	opened, err := openCluster(chosen)
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", d.cluster, err)
 	}
 	defer opened.close()
-	namespaces := d.namespaces
-	if len(namespaces) == 0 {
-		namespaces = chosen.Kubernetes.Namespaces
-	}
-	found, said, err := opened.kubernetes.Discover(ctx, namespaces)
+	found, said, err := d.look(ctx, chosen, opened)
 	if err != nil {
 		return err
 	}
 	return d.print(candidates(d.cluster, found), said)
 }
 
+// look asks the platform what it shows.
+func (d *discovery) look(ctx context.Context, chosen config.Cluster, opened cluster) ([]shown, []note, error) {
+	if opened.yarn != nil {
+		found, said, err := opened.yarn.Discover(ctx)
+		return onYarn(found), yarnNotes(said), err
+	}
+	namespaces := d.namespaces
+	if len(namespaces) == 0 {
+		namespaces = chosen.Kubernetes.Namespaces
+	}
+	found, said, err := opened.kubernetes.Discover(ctx, namespaces)
+	return onKubernetes(found), append(kubernetesNotes(said), note{text: notLooked}), err
+}
+
 // print shows what was found: inputs on standard output, all else beside it.
-func (d *discovery) print(jobs []candidate, said []k8s.Note) error {
+func (d *discovery) print(jobs []candidate, said []note) error {
 	if d.output == outputJSON {
 		return d.document(jobs, said)
 	}
@@ -122,7 +136,7 @@ func (d *discovery) print(jobs []candidate, said []k8s.Note) error {
 		}
 	}
 	for _, n := range said {
-		fmt.Fprintln(d.progress, "note:", noteText(n))
+		fmt.Fprintln(d.progress, "note:", n.String())
 	}
 	fmt.Fprintf(d.progress, "%s\n", summary(jobs))
 	return nil
@@ -135,23 +149,16 @@ func summary(jobs []candidate) string {
 			refused++
 		}
 	}
-	return fmt.Sprintf("%d jobs found, %d of them cannot be scaled. Plain Deployments and StatefulSets are not looked for: name them by hand.", len(jobs), refused)
-}
-
-func noteText(n k8s.Note) string {
-	if n.Target == nil {
-		return n.Text
-	}
-	return fmt.Sprintf("%s %s/%s: %s", n.Target.Kind, n.Target.Namespace, n.Target.Name, n.Text)
+	return fmt.Sprintf("%d jobs found, %d of them cannot be scaled.", len(jobs), refused)
 }
 
 // document prints all as one JSON object, for programs.
-func (d *discovery) document(jobs []candidate, said []k8s.Note) error {
+func (d *discovery) document(jobs []candidate, said []note) error {
 	notes := make([]map[string]any, 0, len(said))
 	for _, n := range said {
-		note := map[string]any{"text": n.Text}
-		if n.Target != nil {
-			note["target"] = core.Target{Kubernetes: n.Target}
+		note := map[string]any{"text": n.text}
+		if n.target != nil {
+			note["target"] = n.target
 		}
 		notes = append(notes, note)
 	}
@@ -182,13 +189,13 @@ type input struct {
 
 // candidates gives each job an input. One that the workflow would not take, for a
 // name in it, is refused.
-func candidates(cluster string, found []k8s.Found) []candidate {
+func candidates(cluster string, found []shown) []candidate {
 	names := jobNames(found)
 	var out []candidate
 	for i, f := range found {
-		c := candidate{Input: input{cluster, names[i], core.Target{Kubernetes: &f.Target}}}
-		if f.Means != nil {
-			c.Method, c.Restarts, c.Refused = f.Means.Method, f.Means.Restarts, f.Means.Refused
+		c := candidate{Input: input{cluster, names[i], f.target}}
+		if f.means != nil {
+			c.Method, c.Restarts, c.Refused = f.means.Method, f.means.Restarts, f.means.Refused
 		}
 		if line, err := c.line(); err == nil && c.Refused == "" {
 			if _, problems := spec.Decode([]byte(line)); len(problems) > 0 {

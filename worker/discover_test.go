@@ -82,7 +82,7 @@ func TestDiscoverPrintsADocument(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &doc); err != nil || got.code != exitOK {
 		t.Fatalf("code %d, %v: %s", got.code, err, got.out)
 	}
-	if len(doc.Jobs) != 2 || doc.Jobs[0].Refused == "" || doc.Jobs[1].Refused != "" || doc.Jobs[1].Input.Job != "shop.orders" || len(doc.Notes) != 1 {
+	if len(doc.Jobs) != 2 || doc.Jobs[0].Refused == "" || doc.Jobs[1].Refused != "" || doc.Jobs[1].Input.Job != "shop.orders" || len(doc.Notes) != 2 {
 		t.Errorf("jobs %+v, notes %+v", doc.Jobs, doc.Notes)
 	}
 }
@@ -98,7 +98,7 @@ func TestDiscoverSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no cluster":        {"there may be several", []string{"--config", file}, exitConfig, "--cluster"},
 		"unknown cluster":   {"with the known ones", []string{"--config", file, "--cluster", "prod"}, exitConfig, `unknown cluster "prod"; the configuration knows dev, plain`},
-		"another platform":  {"a Flink cluster has no objects", []string{"--config", file, "--cluster", "plain"}, exitConfig, "is no Kubernetes cluster"},
+		"another platform":  {"a Flink cluster has no objects", []string{"--config", file, "--cluster", "plain"}, exitConfig, "is no Kubernetes or YARN cluster"},
 		"unknown output":    {"with the known ones", []string{"--config", file, "--cluster", "dev", "-o", "yaml"}, exitConfig, "known are text and json"},
 		"an argument":       {"it takes none", []string{"--config", file, "--cluster", "dev", "shop"}, exitConfig, `unexpected argument "shop"`},
 		"another namespace": {"the flag goes before the configuration", []string{"--config", file, "--cluster", "dev", "--namespace", "other"}, exitFailed, "in namespace other"},

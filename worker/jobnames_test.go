@@ -12,12 +12,12 @@ import (
 	"flinkscaler/core/spec"
 )
 
-func found(targets ...core.KubernetesTarget) []k8s.Found {
+func found(targets ...core.KubernetesTarget) []shown {
 	var out []k8s.Found
 	for _, t := range targets {
 		out = append(out, k8s.Found{Target: t})
 	}
-	return out
+	return onKubernetes(out)
 }
 
 func TestJobNames(t *testing.T) {
@@ -29,7 +29,7 @@ func TestJobNames(t *testing.T) {
 	long := deployment("shop", "s", strings.Repeat("x", 200))
 	cases := map[string]struct {
 		reason string
-		found  []k8s.Found
+		found  []shown
 		want   []string
 	}{
 		"two namespaces":  {"one name in two namespaces is two jobs", found(deployment("a", "orders", ""), deployment("b", "orders", "")), []string{"a.orders", "b.orders"}},

@@ -38,6 +38,8 @@ type Version struct {
 	Refresh time.Duration
 	// WebRescale is true where the cluster's own UI may rescale a job.
 	WebRescale bool
+	// WebSubmit is true where jobs can be submitted over REST, as on session clusters.
+	WebSubmit bool
 }
 
 // Version asks what the cluster is: the cheapest sign that it is Flink. It
@@ -55,6 +57,7 @@ func decodeVersion(b []byte) (Version, error) {
 		Refresh  int64  `json:"refresh-interval"`
 		Features struct {
 			WebRescale bool `json:"web-rescale"`
+			WebSubmit  bool `json:"web-submit"`
 		} `json:"features"`
 	}](b)
 	if err != nil {
@@ -64,7 +67,9 @@ func decodeVersion(b []byte) (Version, error) {
 		return Version{}, errors.New(`no "flink-version" in the answer`)
 	}
 	refresh := time.Duration(min(max(body.Refresh, 0), time.Hour.Milliseconds())) * time.Millisecond
-	return Version{Flink: body.Version, Revision: body.Revision, Refresh: refresh, WebRescale: body.Features.WebRescale}, nil
+	return Version{
+		Flink: body.Version, Revision: body.Revision, Refresh: refresh, WebRescale: body.Features.WebRescale, WebSubmit: body.Features.WebSubmit,
+	}, nil
 }
 
 // settings are the cluster's options that matter to how it is read.

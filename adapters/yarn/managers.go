@@ -110,14 +110,21 @@ func elsewhere(err error) bool {
 }
 
 // mostTelling picks the failure that says most: one manager that is in an election
-// says more than one that is down.
+// says more than one that is down. All failures are those of elsewhere.
 func mostTelling(failures []error) error {
 	for _, f := range failures {
 		if errors.Is(f, core.ErrNoLeader) {
 			return f
 		}
 	}
-	return errors.Join(failures...)
+	if len(failures) == 1 {
+		return failures[0]
+	}
+	texts := make([]string, len(failures))
+	for i, f := range failures {
+		texts[i] = strings.TrimPrefix(f.Error(), core.ErrUnreachable.Error()+": ")
+	}
+	return fmt.Errorf("%w: %s", core.ErrUnreachable, cut(strings.Join(texts, "; ")))
 }
 
 // order gives the managers, first the one that acts as far as that is known.
