@@ -12,18 +12,18 @@ import (
 	"flinkscaler/core"
 )
 
-// pair are two ResourceManagers with the same applications, of which the first acts.
-type pair struct{ one, two *fakeRM }
+// rms are two ResourceManagers with the same applications, of which the first acts.
+type rms struct{ one, two *fakeRM }
 
-func newPair(t *testing.T, apps ...fakeApp) *pair {
+func newRMs(t *testing.T, apps ...fakeApp) *rms {
 	t.Helper()
-	p := &pair{newRM(t, apps...), newRM(t, apps...)}
+	p := &rms{newRM(t, apps...), newRM(t, apps...)}
 	p.act(p.one)
 	return p
 }
 
 // act makes one of them the active one: the other sends to it. nil: both are standby.
-func (p *pair) act(active *fakeRM) {
+func (p *rms) act(active *fakeRM) {
 	for _, rm := range []*fakeRM{p.one, p.two} {
 		rm.set(func() {
 			rm.state, rm.odd = "ACTIVE", nil
@@ -47,15 +47,13 @@ func (p *pair) act(active *fakeRM) {
 	}
 }
 
-func (p *pair) urls() []string { return []string{p.one.URL, p.two.URL} }
-
 // TestTheActiveOneIsFound: at once by what both say of themselves, and again after a
 // failover; in between there is no leader, and nothing is gone.
 func TestTheActiveOneIsFound(t *testing.T) {
 	t.Parallel()
 	sim, address := startSim(t, "")
 	submit(t, sim, "orders")
-	p := newPair(t, running(firstID, "orders", address))
+	p := newRMs(t, running(firstID, "orders", address))
 	c := open(t, yarn.Config{ResourceManagers: []string{p.two.URL, p.one.URL}})
 	locate := func() error {
 		_, err := c.Locate(t.Context(), core.Target{Yarn: &core.YarnTarget{ApplicationTag: "fa-orders", Queue: "default"}})
