@@ -33,6 +33,9 @@ type queue struct {
 	// amLimit bounds all ApplicationMasters in it, amUsed is what they take.
 	amLimit, amUsed *resource
 	users           []user
+	// userFactor is how many times what the queue is entitled to one user may have, 0
+	// where that is not told, or not limited.
+	userFactor float64
 	// preempts is true where it takes back from others what it is entitled to, or may.
 	preempts bool
 	children []*queue
@@ -44,10 +47,12 @@ type part struct {
 	most, entitled, used *resource
 }
 
-// user is somebody with applications in a queue.
+// user is somebody with applications in a queue. The limit that YARN shows of a user
+// is left out: above what the queue is entitled to it goes up with what is used, and
+// so forbids nothing.
 type user struct {
-	name        string
-	limit, used *resource
+	name string
+	used *resource
 }
 
 // scheduler reads all queues.
@@ -94,6 +99,7 @@ type queueBody struct {
 	AMUsed       *resource   `json:"usedAMResource"`
 	NoPreemption *bool       `json:"preemptionDisabled"`
 	Users        userBodies  `json:"users"`
+	UserFactor   float64     `json:"userLimitFactor"`
 	Queues       childBodies `json:"queues"`
 	Capacities   struct {
 		Parts several[partBody] `json:"queueCapacitiesByPartition"`
@@ -122,9 +128,8 @@ type partBody struct {
 }
 
 type userBody struct {
-	Name  string    `json:"username"`
-	Limit *resource `json:"userResourceLimit"`
-	Used  *resource `json:"resourcesUsed"`
+	Name string    `json:"username"`
+	Used *resource `json:"resourcesUsed"`
 }
 
 // userBodies are {"user": [...]}, or a bare list in some versions.
@@ -162,7 +167,7 @@ func wrapped[T any](b []byte, key string) ([]T, error) {
 
 // queue gives the queue beneath a parent's path.
 func (b queueBody) queue(above string) *queue {
-	q := &queue{name: b.Name, path: b.Path, state: b.State, largest: b.Largest, amLimit: b.AMLimit, amUsed: b.AMUsed, parts: b.parts()}
+	q := &queue{name: b.Name, path: b.Path, state: b.State, largest: b.Largest, amLimit: b.AMLimit, amUsed: b.AMUsed, parts: b.parts(), userFactor: max(0, b.UserFactor)}
 	q.preempts = b.NoPreemption != nil && !*b.NoPreemption
 	if b.FairUsed != nil || b.FairMax != nil {
 		q.largest, q.amLimit, q.amUsed = b.FairLargest, b.FairAMLimit, b.FairAMUsed
@@ -175,7 +180,7 @@ func (b queueBody) queue(above string) *queue {
 		}
 	}
 	for _, u := range b.Users {
-		q.users = append(q.users, user{u.Name, u.Limit, u.Used})
+		q.users = append(q.users, user{u.Name, u.Used})
 	}
 	for _, c := range slices.Concat(b.Queues, b.Children) {
 		q.children = append(q.children, c.queue(q.path))

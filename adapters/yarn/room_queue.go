@@ -50,13 +50,24 @@ func (j *judgement) ofPartition() string {
 	return fmt.Sprintf(" of partition %s", j.partition)
 }
 
-// ofUser takes in what the user may still have in the queue. It is told for the
-// nodes without a label alone.
+// ofUser takes in what one user may have of the queue at most. YARN looks at what is
+// used before it gives a container, and rounds the limit up: so one may come beyond
+// it, and one more is allowed for. It is told for the nodes without a label alone.
 func (j *judgement) ofUser(q *queue) {
+	entitled := q.parts[""].entitled
+	if j.partition != "" || entitled == nil || q.userFactor <= 0 || j.size.memory <= 0 {
+		return
+	}
+	most := int64(min(float64(entitled.memory)*q.userFactor, mostOf))
 	for _, u := range q.users {
-		if u.name == j.user && u.limit != nil && u.used != nil && j.partition == "" {
-			j.limit(j.within("user "+u.name, u.limit.minus(*u.used)), "user %s may have %s in queue %s and uses %s", u.name, u.limit, q.path, u.used)
+		if u.name != j.user || u.used == nil {
+			continue
 		}
+		left, n := most-u.used.memory, 0
+		if left > -j.size.memory {
+			n = times(left+2*j.size.memory, j.size.memory)
+		}
+		j.limit(n, "user %s may have %d MB in queue %s and uses %d MB", u.name, most, q.path, u.used.memory)
 	}
 }
 
