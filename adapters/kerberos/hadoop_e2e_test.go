@@ -21,6 +21,7 @@ import (
 
 	"flinkscaler/adapters/hdfs"
 	"flinkscaler/adapters/kerberos"
+	"flinkscaler/adapters/yarn"
 	"flinkscaler/core"
 	"flinkscaler/e2e/hadoop"
 	"flinkscaler/internal/child"
@@ -125,6 +126,12 @@ func (s site) yarnKnowsWhoAsks(t *testing.T) {
 	s.want(t, http.StatusUnauthorized, nobody, http.MethodGet, "/info", "")
 	s.want(t, http.StatusUnauthorized, nobody, http.MethodGet, "/info?user.name="+me, "")
 	s.want(t, http.StatusOK, us, http.MethodGet, "/info", "")
+	unnamed, err := yarn.New(yarn.Config{ResourceManagers: s.ResourceManagerURLs(), User: me})
+	must(t, err)
+	defer unnamed.Close()
+	if _, err := unnamed.Version(t.Context()); !errors.Is(err, core.ErrUnauthorized) {
+		t.Errorf("the adapter without a login: got %v", err)
+	}
 	var fresh struct {
 		ID string `json:"application-id"`
 	}
@@ -203,11 +210,50 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 	must(t, err)
 	defer func() { _ = f.Close() }()
 
-	folder := "/savepoints-" + protection + "/savepoint-1"
-	content := bytes.Repeat([]byte("what a stream would show "), 20_000) // 500 KB: several packets
-	copy(content, "\x49\x60\x67\x2d")
-	must(t, f.MkdirAll(folder, 0o755))
-	w, err := f.Create(folder + "/_metadata")
+	// What is read to its end is of the size of Flink's metadata: over several messages of a stream that is protected, the
+	// library's reading goes wrong.
+	for name, size := range map[string]int{"small": 31_000, "large": 500_000} {
+		folder := place(protection, name)
+		content := bytes.Repeat([]byte("what a stream would show "), size/25)
+		copy(content, "\x49\x60\x67\x2d")
+		must(t, f.MkdirAll(folder, 0o755))
+		write(t, f, folder+"/_metadata", content)
+		lock.Lock()
+		plain := bytes.Contains(seen.Bytes(), content[len(content)/2:len(content)/2+100])
+		seen.Reset()
+		lock.Unlock()
+		if plain == (protection == hadoop.ProtectPrivacy) {
+			t.Errorf("what goes to the DataNode can be read: %t", plain)
+		}
+		if name == "small" || protection == hadoop.ProtectAuthentication {
+			got, err := f.ReadFile(folder + "/_metadata")
+			must(t, err)
+			if !bytes.Equal(got, content) {
+				t.Errorf("%d bytes were written, and %d others read", len(content), len(got))
+			}
+		}
+		info, err := f.Stat(folder)
+		must(t, err)
+		if owner := info.(*hdfslib.FileInfo).Owner(); owner != me {
+			t.Errorf("HDFS takes us for %q", owner)
+		}
+		savepoint, err := s.storage(t, s.login).Check(t.Context(), s.DefaultFS()+folder)
+		must(t, err)
+		if savepoint.Size != int64(len(content)) {
+			t.Errorf("the savepoint has %d bytes, want %d", savepoint.Size, len(content))
+		}
+	}
+}
+
+// place is where a test's savepoint is.
+func place(protection, name string) string {
+	return "/savepoints-" + protection + "/savepoint-" + name
+}
+
+// write writes a file whole: to close it is to wait until a DataNode has said that it has it.
+func write(t *testing.T, f *hdfslib.Client, file string, content []byte) {
+	t.Helper()
+	w, err := f.Create(file)
 	must(t, err)
 	_, err = w.Write(content)
 	must(t, err)
@@ -220,35 +266,6 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 		}
 		return "closed", err == nil, err
 	}))
-	got, err := f.ReadFile(folder + "/_metadata")
-	must(t, err)
-	if !bytes.Equal(got, content) {
-		t.Errorf("%d bytes were written, and %d others read", len(content), len(got))
-	}
-	lock.Lock()
-	plain := bytes.Contains(seen.Bytes(), content[len(content)/2:len(content)/2+100])
-	lock.Unlock()
-	if plain == (protection == hadoop.ProtectPrivacy) {
-		t.Errorf("what goes to the DataNode can be read: %t", plain)
-	}
-	if owner := must1(f.Stat(folder))(t).(*hdfslib.FileInfo).Owner(); owner != me {
-		t.Errorf("HDFS takes us for %q", owner)
-	}
-
-	h := s.storage(t, s.login)
-	savepoint, err := h.Check(t.Context(), s.DefaultFS()+folder)
-	must(t, err)
-	if savepoint.Size != int64(len(content)) {
-		t.Errorf("the savepoint has %d bytes, want %d", savepoint.Size, len(content))
-	}
-}
-
-func must1[T any](value T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		must(t, err)
-		return value
-	}
 }
 
 // ticketsEnd uses tickets that live for seconds, with a KDC that goes and comes back, and a keytab that is replaced.
@@ -256,20 +273,25 @@ func (s site) ticketsEnd(t *testing.T) {
 	const life = 6 * time.Second
 	login, keytab := s.other(t, "short", life)
 	h := s.storage(t, login)
-	place := s.DefaultFS() + "/savepoints-" + hadoop.ProtectAuthentication + "/savepoint-1"
 	check := func(ctx context.Context) error {
-		_, err := h.Check(ctx, place)
+		_, err := h.Check(ctx, s.DefaultFS()+place(hadoop.ProtectAuthentication, "small"))
 		return err
 	}
 	kept := &http.Client{Transport: login.Transport(nil)}
-	yarn := func(ctx context.Context, h *http.Client) error {
+	asked := func(ctx context.Context, h *http.Client) error {
 		status, answer, err := s.rest(ctx, h, http.MethodGet, "/info", "")
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("%d: %.300s", status, answer)
 		}
 		return err
 	}
-	anew := func(ctx context.Context) error { return yarn(ctx, &http.Client{Transport: login.Transport(nil)}) }
+	anew := func(ctx context.Context) error {
+		c, err := yarn.New(yarn.Config{ResourceManagers: s.ResourceManagerURLs(), Login: login}) // without a cookie
+		must(t, err)
+		defer c.Close()
+		_, err = c.Version(ctx)
+		return err
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	// until asks again and again until something happens, and gives the error that was there then.
@@ -283,7 +305,7 @@ func (s site) ticketsEnd(t *testing.T) {
 		return last
 	}
 
-	must(t, yarn(ctx, kept))
+	must(t, asked(ctx, kept))
 	first, err := end(t, login, ctx)
 	must(t, err)
 	until("the ticket to be renewed, and its successor to be got anew", func(ctx context.Context) error {
@@ -309,7 +331,7 @@ func (s site) ticketsEnd(t *testing.T) {
 	if err := anew(ctx); !errors.Is(err, core.ErrUnreachable) {
 		t.Errorf("YARN without a KDC: got %v", err)
 	}
-	if err := yarn(ctx, kept); err != nil {
+	if err := asked(ctx, kept); err != nil {
 		t.Errorf("YARN's own cookie outlives the ticket: %v", err)
 	}
 

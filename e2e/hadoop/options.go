@@ -62,6 +62,8 @@ type Options struct {
 type Security struct {
 	// Core, HDFS and YARNSite are entries of the files of those names.
 	Core, HDFS, YARNSite map[string]string
+	// Scheduler are entries of capacity-scheduler.xml.
+	Scheduler map[string]string
 	// JVM are flags of every JVM of Hadoop: the servers and the command line tools.
 	JVM []string
 	// Env is added to their environment and to that of Flink's command line.

@@ -50,7 +50,7 @@ func files(o Options, l layout, m machine, own map[string]string) map[string]str
 	}
 	if o.YARN {
 		all["yarn-site.xml"] = with(yarnSite(o, l, m), o.YARNSite, s.YARNSite, own).xml()
-		all["capacity-scheduler.xml"] = with(capacityScheduler(), o.Scheduler).xml()
+		all["capacity-scheduler.xml"] = with(capacityScheduler(), o.Scheduler, s.Scheduler).xml()
 		all["fair-scheduler.xml"] = fairScheduler(o)
 	}
 	if o.needsZooKeeper() {

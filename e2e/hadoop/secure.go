@@ -49,7 +49,7 @@ func Secure(ctx context.Context, o SecureOptions) (*Security, error) {
 		return nil, fmt.Errorf("secure hadoop: %w", err)
 	}
 	return &Security{
-		Core: with(s.core(), map[string]string{rpcProtection: o.Protection}), HDFS: with(s.hdfs(), map[string]string{dataProtection: o.Protection}), YARNSite: s.yarn(),
+		Core: with(s.core(), map[string]string{rpcProtection: o.Protection}), HDFS: with(s.hdfs(), map[string]string{dataProtection: o.Protection}), YARNSite: s.yarn(), Scheduler: access(),
 		JVM: []string{"-Djava.security.krb5.conf=" + o.KDC.Config()},
 		Env: []string{"KRB5_CONFIG=" + o.KDC.Config(), "KRB5PRINCIPAL=" + s.principal(o.Tools), "KRB5KEYTAB=" + s.keytab}, HTTP: o.HTTP,
 	}, nil
@@ -130,6 +130,13 @@ func (s secured) hdfs() map[string]string {
 		"ignore.secure.ports.for.testing":                 "true",
 		"dfs.http.policy":                                 "HTTP_ONLY",
 	}
+}
+
+// access: everybody submits, and nobody but the ResourceManager itself administers the queues, which everybody does
+// otherwise, whatever the access lists of applications say.
+func access() map[string]string {
+	const root = "yarn.scheduler.capacity.root."
+	return map[string]string{root + "acl_submit_applications": "*", root + "acl_administer_queue": "rm"}
 }
 
 // yarn gives nobody but the ResourceManager itself a right to the applications of others.
