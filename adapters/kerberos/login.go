@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,8 +34,10 @@ type session struct {
 	user   user
 	ticket ticket
 	client *client.Client
-	// services are questions for tickets of services, by the service's name, while they are open. Login.mu guards it.
+	// services are questions for tickets of services, by the service's name, while they are open. used are the services
+	// that a ticket was got for. Login.mu guards both.
 	services map[string]*question
+	used     map[string]bool
 }
 
 // question is one that a KDC was asked and has not answered, or has just answered.
@@ -149,8 +153,30 @@ func (l *Login) renewLocked(old *session) {
 	l.refresh = q
 }
 
-// next renews the ticket, and logs in with the keytab where that cannot be done.
+// next gives the session after the old one. It takes the tickets of services along, so that no user of the login has to
+// ask the KDC because of the change: it may be gone by then.
 func (l *Login) next(old *session) (*session, error) {
+	s, err := l.renewed(old)
+	if err != nil || old == nil {
+		return s, err
+	}
+	l.mu.Lock()
+	used := slices.Sorted(maps.Keys(old.used))
+	l.mu.Unlock()
+	for _, service := range used {
+		_, _, err := s.client.GetServiceTicket(service)
+		switch {
+		case err == nil:
+			s.used[service] = true
+		case !answered(err):
+			return nil, err
+		} // what is refused now is the concern of who asks for it next
+	}
+	return s, nil
+}
+
+// renewed renews the ticket, and logs in with the keytab where that cannot be done.
+func (l *Login) renewed(old *session) (*session, error) {
 	if old != nil && old.ticket.renewable(l.now()) {
 		if t, err := old.user.renew(old.ticket); err == nil {
 			return newSession(old.user, t)
@@ -175,7 +201,7 @@ func newSession(u user, t ticket) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{user: u, ticket: t, client: c, services: map[string]*question{}}, nil
+	return &session{user: u, ticket: t, client: c, services: map[string]*question{}, used: map[string]bool{}}, nil
 }
 
 // serviceTicket sees to it that a session's client holds a ticket of a service.
@@ -189,6 +215,7 @@ func (l *Login) serviceTicket(ctx context.Context, s *session, service string) e
 			defer l.mu.Unlock()
 			delete(s.services, service)
 			if err == nil {
+				s.used[service] = true
 				return nil
 			}
 			if l.session == s && answered(err) && !unknownService(err) {
