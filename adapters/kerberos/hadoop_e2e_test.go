@@ -210,8 +210,8 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 	must(t, err)
 	defer func() { _ = f.Close() }()
 
-	// What is read to its end is of the size of Flink's metadata: over several messages of a stream that is protected, the
-	// library's reading goes wrong.
+	// The library loses its place in what DataNodes send by SASL: in a stream with integrity alone. AES has another.
+	reads := protection != hadoop.ProtectIntegrity
 	for name, size := range map[string]int{"small": 31_000, "large": 500_000} {
 		folder := place(protection, name)
 		content := bytes.Repeat([]byte("what a stream would show "), size/25)
@@ -225,7 +225,7 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 		if plain == (protection == hadoop.ProtectPrivacy) {
 			t.Errorf("what goes to the DataNode can be read: %t", plain)
 		}
-		if name == "small" || protection == hadoop.ProtectAuthentication {
+		if reads {
 			got, err := f.ReadFile(folder + "/_metadata")
 			must(t, err)
 			if !bytes.Equal(got, content) {
@@ -237,7 +237,18 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 		if owner := info.(*hdfslib.FileInfo).Owner(); owner != me {
 			t.Errorf("HDFS takes us for %q", owner)
 		}
+		kept, err := f.Stat(folder + "/_metadata")
+		must(t, err)
+		if kept.Size() != int64(len(content)) {
+			t.Errorf("HDFS keeps %d bytes, want %d", kept.Size(), len(content))
+		}
 		savepoint, err := s.storage(t, s.login).Check(t.Context(), s.DefaultFS()+folder)
+		if !reads {
+			if !errors.Is(err, core.ErrUnreachable) { // held, not taken for a savepoint that is none
+				t.Errorf("a savepoint that cannot be read: got %v", err)
+			}
+			continue
+		}
 		must(t, err)
 		if savepoint.Size != int64(len(content)) {
 			t.Errorf("the savepoint has %d bytes, want %d", savepoint.Size, len(content))

@@ -128,6 +128,7 @@ func (s secured) hdfs() map[string]string {
 		"dfs.web.authentication.kerberos.keytab":          s.keytab,
 		"dfs.block.access.token.enable":                   "true",
 		"ignore.secure.ports.for.testing":                 "true",
+		"dfs.encrypt.data.transfer.cipher.suites":         "AES/CTR/NoPadding", // what privacy is in most clusters
 		"dfs.http.policy":                                 "HTTP_ONLY",
 	}
 }
