@@ -135,7 +135,7 @@ func Reasons() []ReasonInfo {
 		{ReasonRefused, "Flink refused the requirements; its words are in the note", "see the note"},
 		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive; or allow a redeploy: job.autoscaler.redeploy.enabled: true, and flink.redeploy of the cluster in the worker's file"},
 		{ReasonCheckpoints, "checkpoints are late or failing; a rescale would lose progress", "look at the job's checkpoints"},
-		{ReasonStorage, "the checkpoint storage does not answer; a rescale could end the job for good", "bring the storage back"},
+		{ReasonStorage, "the storage of checkpoints or savepoints does not answer, takes no writes, or has no room; a rescale could end the job for good", "see the note; bring the storage back, or make room"},
 		{ReasonNoCheckpoints, "the job has no checkpointing: a rescale would lose its state", "enable checkpointing, or set job.autoscaler.rescale.without-checkpoints: true"},
 		{ReasonNoSlots, "the cluster has not enough slots for the wanted size", "add TaskManagers"},
 		{ReasonSlotsShared, "a change is wanted that needs more slots of those that the jobs of the cluster share; the job waits for its turn, and its place and why are in the note", "see `flinkscaler slots`; make another job smaller, or raise the limit or job.autoscaler.share.priority"},
