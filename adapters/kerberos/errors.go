@@ -19,53 +19,53 @@ const maxErrorText = 300
 // failure translates an error of the library into core's words: ErrUnreachable when the KDC did not answer or cannot at
 // the moment, ErrUnauthorized when it refused.
 func failure(op, subject string, err error) error {
-	meaning, hint := judge(err)
+	hint, meaning := judge(err)
 	return &core.OpError{Op: op, Subject: subject, Hint: hint, Err: fmt.Errorf("%w: %s", meaning, shorten(err.Error()))}
 }
 
 // judge says what an error means and what to do about it. The library keeps of a KDC's answer only its text, in which the
 // error's number stands.
-func judge(err error) (meaning error, hint string) {
+func judge(err error) (hint string, meaning error) {
 	var k krberror.Krberror
 	if !errors.As(err, &k) {
-		return core.ErrUnauthorized, ""
+		return "", core.ErrUnauthorized
 	}
 	if code, ok := kdcCode(k.Error()); ok {
 		return meaningOf(code)
 	}
 	switch k.RootCause {
 	case krberror.NetworkingError:
-		return core.ErrUnreachable, "no KDC of the realm answered: see its addresses in krb5.conf, and whether ports 88 TCP and UDP are open"
+		return "no KDC of the realm answered: see its addresses in krb5.conf, and whether ports 88 TCP and UDP are open", core.ErrUnreachable
 	case krberror.EncodingError:
-		return core.ErrUnreachable, "what answered is no KDC, or its answer was cut short"
+		return "what answered is no KDC, or its answer was cut short", core.ErrUnreachable
 	case krberror.KDCError:
-		return core.ErrUnauthorized, ""
+		return "", core.ErrUnauthorized
 	}
 	if strings.Contains(k.Error(), "clock skew") {
 		return meaningOf(errorcode.KRB_AP_ERR_SKEW)
 	}
-	return core.ErrUnauthorized, "the keys in the keytab are not those of the KDC: get a new keytab"
+	return "the keys in the keytab are not those of the KDC: get a new keytab", core.ErrUnauthorized
 }
 
 // meaningOf is what a KDC's answer means.
-func meaningOf(code int32) (meaning error, hint string) {
+func meaningOf(code int32) (hint string, meaning error) {
 	switch code {
 	case errorcode.KDC_ERR_SVC_UNAVAILABLE, errorcode.KRB_ERR_GENERIC:
-		return core.ErrUnreachable, "the KDC has a problem of its own: see its log"
+		return "the KDC has a problem of its own: see its log", core.ErrUnreachable
 	case errorcode.KDC_ERR_C_PRINCIPAL_UNKNOWN:
-		return core.ErrUnauthorized, "the KDC does not know the principal"
+		return "the KDC does not know the principal", core.ErrUnauthorized
 	case errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN:
-		return core.ErrUnauthorized, "the KDC does not know the service: its principal must have the host's name as it is in the address"
+		return "the KDC does not know the service: its principal must have the host's name as it is in the address", core.ErrUnauthorized
 	case errorcode.KDC_ERR_PREAUTH_FAILED, errorcode.KRB_AP_ERR_BAD_INTEGRITY:
-		return core.ErrUnauthorized, "the keys in the keytab are not those of the KDC: get a new keytab"
+		return "the keys in the keytab are not those of the KDC: get a new keytab", core.ErrUnauthorized
 	case errorcode.KDC_ERR_CLIENT_REVOKED, errorcode.KDC_ERR_KEY_EXPIRED, errorcode.KDC_ERR_NAME_EXP:
-		return core.ErrUnauthorized, "the principal is locked or has expired"
+		return "the principal is locked or has expired", core.ErrUnauthorized
 	case errorcode.KRB_AP_ERR_SKEW:
-		return core.ErrUnauthorized, "the clocks of this machine and of the KDC differ too much"
+		return "the clocks of this machine and of the KDC differ too much", core.ErrUnauthorized
 	case errorcode.KDC_ERR_ETYPE_NOSUPP:
-		return core.ErrUnauthorized, "the KDC and krb5.conf have no encryption type in common"
+		return "the KDC and krb5.conf have no encryption type in common", core.ErrUnauthorized
 	}
-	return core.ErrUnauthorized, ""
+	return "", core.ErrUnauthorized
 }
 
 // kdcCode finds the number of a KDC's error in the library's text.
@@ -86,7 +86,7 @@ func unknownService(err error) bool {
 
 // answered reports whether a KDC gave an answer that it will give again.
 func answered(err error) bool {
-	meaning, _ := judge(err)
+	_, meaning := judge(err)
 	return errors.Is(meaning, core.ErrUnauthorized)
 }
 
