@@ -182,6 +182,7 @@ func TestChangesAreNotSentTwice(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		puts++
+		s.rm.app(firstID, func(a *fakeApp) { a.Address = s.address }) // where it could be sent again
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(deaf.Close)
