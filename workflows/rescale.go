@@ -210,6 +210,10 @@ func (r *rescale) trim(ctx workflow.Context) {
 		r.out.Withdrawn, r.out.Wish = got.Withdrawn, got.Wish
 	}
 	note := got.Note
+	if got.Withdrawn != nil && err == nil {
+		r.end(r.out.Kind, r.out.Reason, note+"; "+r.out.Note) // first: the rest may be cut
+		return
+	}
 	if err != nil {
 		note = "TaskManagers that are not needed could not be given back: " + rootCause(err)
 	}

@@ -285,7 +285,7 @@ func TestWithdrawal(t *testing.T) {
 	if !slices.Equal(asked.Wish, wish(4)) || asked.Managers != 2 {
 		t.Errorf("asked with %+v", asked)
 	}
-	if o.Kind != core.Partial || o.Reason != core.ReasonNoRoom || o.Withdrawn == nil || o.Withdrawn.DecisionID != "7-1-withdraw" || !slices.Equal(o.Wish, wish(3)) || o.Note != "3 of 4; withdrawn" {
+	if o.Kind != core.Partial || o.Reason != core.ReasonNoRoom || o.Withdrawn == nil || o.Withdrawn.DecisionID != "7-1-withdraw" || !slices.Equal(o.Wish, wish(3)) || o.Note != "withdrawn; 3 of 4" {
 		t.Errorf("outcome %+v", o)
 	}
 }

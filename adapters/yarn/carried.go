@@ -3,6 +3,7 @@ package yarn
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"flinkscaler/core"
 )
@@ -35,7 +36,9 @@ func (c *Cluster) Carried(ctx context.Context, job core.JobRef, r core.Requireme
 		out.Reason = core.ReasonNoRoom
 		out.Note = fmt.Sprintf("YARN holds %s for it and lets requests wait%s", containers(u.managers), u.waiting())
 		if room, err := c.Fits(ctx, job, r); err == nil && room.Short {
-			out.Note += ": " + room.Note
+			_, why, _ := strings.Cut(room.Note, ": ")
+			why, _, _ = strings.Cut(why, "; ")
+			out.Note += ": " + why
 		}
 	case u.managers > len(managers):
 		out.Note = fmt.Sprintf("YARN has given %s, of which %d have registered at Flink", containers(u.managers), len(managers))

@@ -96,7 +96,11 @@ func (r *rig) outcome(key core.JobKey, n int) core.Outcome {
 // figures prints what a rescale took.
 func (r *rig) figures(what string, o core.Outcome) {
 	r.t.Helper()
-	r.t.Logf("%s: %s (%s): from the decision to running at the new size %.1f s; %s", what, o.Kind, o.Reason, o.RunningAt.Sub(o.StartedAt).Seconds(), o.Note)
+	took := "it did not run anew"
+	if d := o.RunningAt.Sub(o.StartedAt); d > 0 {
+		took = fmt.Sprintf("from the decision to running at the new size %.1f s", d.Seconds())
+	}
+	r.t.Logf("%s: %s (%s): %s; %s", what, o.Kind, o.Reason, took, o.Note)
 }
 
 // containers waits until YARN shows so many containers of an application, that of the

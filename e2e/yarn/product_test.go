@@ -41,7 +41,7 @@ func TestTheWholeProductOnYarn(t *testing.T) {
 	containers(t, app, 2)
 
 	r, key := newRig(t, map[string]any{"hadoop": yarnCluster(c)}), core.JobKey{Cluster: "hadoop", Job: "orders"}
-	r.manage(key, core.YarnTarget{ApplicationName: "orders"}, quick("8"))
+	r.manage(key, core.YarnTarget{ApplicationName: "orders"}, quick("2"))
 	r.await(key, "a quiet start", settled)
 
 	must(t, rates.Set(much))
@@ -68,10 +68,11 @@ func TestTheWholeProductOnYarn(t *testing.T) {
 	r.await(key, "the size of before", grown)
 	containers(t, app, 3)
 
+	r.signal(key, workflows.MsgSetPolicy, map[string]any{"policy": map[string]string{"job.autoscaler.vertex.max-parallelism": "8"}, "by": "ann"})
 	r.signal(key, workflows.MsgOverride, map[string]any{"parallelism": 4, "by": "ann", "reason": "a test", "for": "10 min"})
 	full := r.outcome(key, 3)
 	r.figures("more than the queue has room for", full)
-	if full.Kind != core.Partial || full.Reason != core.ReasonNoRoom || full.Withdrawn == nil || full.Withdrawn.DecisionID != full.DecisionID+"-withdraw" {
+	if full.Kind != core.Partial || full.Reason != core.ReasonNoRoom || !strings.Contains(full.Note, "was withdrawn") || full.Withdrawn == nil || full.Withdrawn.DecisionID != full.DecisionID+"-withdraw" {
 		t.Errorf("outcome %+v", full)
 	}
 	nothingWaits(t, c)
