@@ -10,7 +10,9 @@ import (
 // config is Flink's whole configuration as flat keys. What the options give comes last.
 func (f *Flink) config(o FlinkOptions, opens []string) map[string]string {
 	config := with(memoryConfig(), timingConfig(), f.placesConfig(), schedulerConfig(f.version, o.DefaultScheduler))
-	config["env.java.opts.all"] = strings.Join(append(opens, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"), " ")
+	// Temporary files stay in the cluster's folder: JobManagers that are killed leave theirs behind.
+	tmp := "-Djava.io.tmpdir=" + f.cluster.layout.path(tmpName)
+	config["env.java.opts.all"] = strings.Join(append(opens, tmp, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"), " ")
 	if o.HA {
 		maps.Copy(config, f.haConfig())
 	}
