@@ -1,0 +1,50 @@
+package hdfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	hdfs "github.com/colinmarc/hdfs/v2"
+
+	"flinkscaler/core"
+)
+
+// Exists is core.ErrNotFound for what is not there.
+func (s *Storage) Exists(ctx context.Context, place string) error {
+	const op = "look for"
+	at, err := s.places.find(place)
+	if err != nil {
+		return s.failed(op, place, err)
+	}
+	_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+		_, err := c.Stat(at.path)
+		return struct{}{}, err
+	})
+	return s.failed(op, place, err)
+}
+
+// leastDepth keeps what is removed away from the top of the tree.
+const leastDepth = 2
+
+// Remove removes a folder with all that is in it. One that is not there is none to it.
+func (s *Storage) Remove(ctx context.Context, folder string) error {
+	const op = "remove"
+	at, err := s.places.find(folder)
+	if err != nil {
+		return s.failed(op, folder, err)
+	}
+	if strings.Count(strings.Trim(at.path, "/"), "/")+1 < leastDepth || strings.Contains(at.path, "..") {
+		return s.failed(op, folder, fmt.Errorf("%w: it is too near to the top", core.ErrRefused))
+	}
+	_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+		err := c.RemoveAll(at.path)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return struct{}{}, err
+	})
+	return s.failed(op, folder, err)
+}
