@@ -42,6 +42,7 @@ type application struct {
 	// RPCAddress is where Flink's REST API is: it registers that as the address for
 	// clients. It is missing while an attempt starts, and stale once it has ended.
 	RPCAddress        string `json:"amRPCAddress"`
+	Logs              string `json:"amContainerLogs"`
 	StartedMs         int64  `json:"startedTime"`
 	FinishedMs        int64  `json:"finishedTime"`
 	RunningContainers int    `json:"runningContainers"`

@@ -30,6 +30,8 @@ type Cluster struct {
 	slots chan struct{}
 	// jobs is the way to the addresses of the applications themselves.
 	jobs *http.Transport
+	// deploys is what submissions need besides.
+	deploys deploys
 	// shareFor and directAgain are the constants of the package; tests set them.
 	shareFor, directAgain time.Duration
 

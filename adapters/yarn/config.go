@@ -66,6 +66,10 @@ type Redeploy struct {
 	// Savepoints is the directory that each stop gets a directory of its own in,
 	// such as "hdfs://ns/flink/savepoints". The jobs write there, the worker reads.
 	Savepoints string
+	// StagingDirectory is where the Flink command puts what an application needs, in a
+	// folder of its own for each submission; empty: "flinkscaler-staging" beside
+	// Savepoints. What is left there by submissions that are over is removed.
+	StagingDirectory string
 	// FlinkHome holds bin/flink, of the jobs' version of Flink.
 	FlinkHome string
 	// HadoopConfig is HADOOP_CONF_DIR of that command; empty: as in the environment

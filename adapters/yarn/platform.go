@@ -15,7 +15,11 @@ func (c *Cluster) Measure(ctx context.Context, job core.JobRef, pick core.Picker
 
 // Status reads the job as Flink shows it, without metrics.
 func (c *Cluster) Status(ctx context.Context, job core.JobRef) (core.JobStatus, error) {
-	return of(ctx, c, job, func(p *place) (core.JobStatus, error) { return p.flink.Status(ctx, job) })
+	status, err := of(ctx, c, job, func(p *place) (core.JobStatus, error) { return p.flink.Status(ctx, job) })
+	if err != nil {
+		return c.statusOver(ctx, job, err)
+	}
+	return status, nil
 }
 
 // Wanted reads the requirements in force.
@@ -31,7 +35,11 @@ func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r 
 
 // Inspect reads checkpoints and failures.
 func (c *Cluster) Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error) {
-	return of(ctx, c, job, func(p *place) (core.JobHealth, error) { return p.flink.Inspect(ctx, job) })
+	health, err := of(ctx, c, job, func(p *place) (core.JobHealth, error) { return p.flink.Inspect(ctx, job) })
+	if err != nil {
+		return c.healthOver(ctx, job, err)
+	}
+	return health, nil
 }
 
 // Waits reads how long Flink itself waits around a rescale.

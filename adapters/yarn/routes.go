@@ -55,7 +55,7 @@ func (c *Cluster) routeTo(app application, at time.Time) (*route, error) {
 	if !ok {
 		r = &route{cluster: c, id: app.ID}
 		cfg := c.cfg.Flink
-		cfg.URLs, cfg.Transport = []string{c.scheme() + "://" + app.ID}, r
+		cfg.URLs, cfg.Transport, cfg.Redeploy = []string{c.scheme() + "://" + app.ID}, r, c.cfg.Redeploy.session()
 		var err error
 		if r.flink, err = flink.New(cfg); err != nil {
 			return nil, &core.OpError{Op: "reach Flink", Subject: app.ID, Err: fmt.Errorf("%w: %w", core.ErrUnreachable, err)}

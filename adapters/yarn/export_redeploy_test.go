@@ -1,0 +1,23 @@
+package yarn
+
+import "time"
+
+// Hurry makes the steps of submissions short.
+func (c *Cluster) Hurry() *Cluster {
+	c.deploys.times = pace{
+		look: 10 * time.Millisecond, visible: 150 * time.Millisecond, overdue: 200 * time.Millisecond, dies: 5 * time.Second, settles: 500 * time.Millisecond, last: time.Second,
+	}
+	return c
+}
+
+// Telling is what one line says of the output of Flink's command.
+func Telling(output string) string { return telling(output) }
+
+// TagsFor are the tags of a new application.
+func TagsFor(before, jobID string) string { return tagsFor(before, jobID) }
+
+// Staging is where submissions are staged.
+func (r Redeploy) Staging() string { return r.staging() }
+
+// Left are the processes of a submission.
+func Left(jobID string) int { return len(marksOf(jobID)) }
