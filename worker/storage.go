@@ -84,3 +84,20 @@ func (s storages) give(c *activities.Cluster, keep int) {
 		c.Savepoints, c.Spaces, c.Pruner, c.KeepSavepoints = s, s, s, keep
 	}
 }
+
+// Exists looks for a file that a submission needs. One of a storage that this worker
+// does not read is taken to be there.
+func (s storages) Exists(ctx context.Context, place string) error {
+	if s.hdfs == nil || !strings.HasPrefix(place, hdfs.Scheme+":") {
+		return nil
+	}
+	return s.hdfs.Exists(ctx, place)
+}
+
+// Unstage removes a folder that a submission has staged.
+func (s storages) Unstage(ctx context.Context, folder string) error {
+	if s.hdfs == nil || !strings.HasPrefix(folder, hdfs.Scheme+":") {
+		return nil
+	}
+	return s.hdfs.Unstage(ctx, folder)
+}

@@ -32,6 +32,9 @@ var (
 	_ activities.Room          = (*k8s.Cluster)(nil)
 	_ activities.Room          = (*yarn.Cluster)(nil)
 	_ activities.Redeployer    = (*flink.Cluster)(nil)
+	_ activities.Redeployer    = (*yarn.Cluster)(nil)
+	_ activities.Tidier        = (*yarn.Cluster)(nil)
+	_ yarn.Storage             = storages{}
 	_ activities.RescaleFinder = activities.Temporal{}
 	_ activities.SlotAsker     = activities.Temporal{}
 	_ activities.Recorder      = (*telemetry.Decisions)(nil)
@@ -58,6 +61,9 @@ func openClusters(cfg config.Config) (map[string]cluster, error) {
 		opened, err := openCluster(c)
 		if err == nil {
 			opened.storages, err = openStorages(c)
+			if opened.yarn != nil {
+				opened.yarn.UseStorage(opened.storages)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", c.Name, err)
@@ -119,6 +125,9 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 		if len(c.Flink.Redeploy.Jobs) > 0 {
 			known.Redeployer = opened.flink
 		}
+		if y := opened.yarn; y != nil && c.Yarn.Redeploy.On() {
+			known.Redeployer, known.Tidier = y, y
+		}
 		opened.storages.give(&known, c.KeepSavepoints)
 		if k := opened.kubernetes; k != nil {
 			known.Carrier, known.Rivals, known.Room = k, k, k
@@ -130,7 +139,7 @@ func newActivities(cfg config.Config, open map[string]cluster, c client.Client, 
 	}
 	return activities.New(activities.Settings{
 		Clusters: clusters, Temporal: activities.Temporal{Client: c}, Slots: activities.Temporal{Client: c}, Recorder: r, Sink: sink,
-		Plugins: plugins(), Now: time.Now, SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
+		Plugins: plugins(), Now: time.Now, Place: place(), SearchAttributes: cfg.SearchAttributes, CyclesPerRun: cfg.Limits.CyclesPerRun,
 	})
 }
 

@@ -29,8 +29,8 @@ func (s *Storage) Exists(ctx context.Context, place string) error {
 // leastDepth keeps what is removed away from the top of the tree.
 const leastDepth = 2
 
-// Remove removes a folder with all that is in it. One that is not there is none to it.
-func (s *Storage) Remove(ctx context.Context, folder string) error {
+// Unstage removes a folder with all that is in it. One that is not there is none to it.
+func (s *Storage) Unstage(ctx context.Context, folder string) error {
 	const op = "remove"
 	at, err := s.places.find(folder)
 	if err != nil {

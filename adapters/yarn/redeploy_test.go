@@ -443,7 +443,7 @@ type storage struct {
 
 func (s *storage) Exists(context.Context, string) error { return s.exists }
 
-func (s *storage) Remove(_ context.Context, folder string) error {
+func (s *storage) Unstage(_ context.Context, folder string) error {
 	s.removed = append(s.removed, folder)
 	return nil
 }

@@ -15,9 +15,9 @@ type Storage interface {
 	// Exists is core.ErrNotFound for what is not there, and core.ErrRefused for a place
 	// that it cannot be asked about.
 	Exists(ctx context.Context, place string) error
-	// Remove removes a folder with all that is in it. One that is not there is none
+	// Unstage removes a folder with all that is in it. One that is not there is none
 	// to it.
-	Remove(ctx context.Context, folder string) error
+	Unstage(ctx context.Context, folder string) error
 }
 
 // stagingFor is the folder of one submission.
@@ -105,7 +105,7 @@ func (c *Cluster) unstage(ctx context.Context, alive string, submitted []string)
 		if len(marksOf(id)) > 0 {
 			continue // a command that still runs
 		}
-		if err := c.deploys.storage.Remove(ctx, c.cfg.Redeploy.stagingFor(id)); err != nil && !errors.Is(err, core.ErrNotFound) {
+		if err := c.deploys.storage.Unstage(ctx, c.cfg.Redeploy.stagingFor(id)); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return "", &core.OpError{Op: "clear up", Subject: path.Base(c.cfg.Redeploy.stagingFor(id)), Err: err}
 		}
 	}

@@ -147,6 +147,7 @@ func (d *decoder) platform(path string, s section, c *Cluster) {
 	case given[0] == "yarn":
 		c.Yarn = d.yarn(path+".yarn", s.values["yarn"], login)
 		d.keepSavepoints(path+".yarn", s.values["yarn"], &c.KeepSavepoints)
+		d.readable(path+".yarn.redeploy.savepoints", c.Yarn.Redeploy.Savepoints, c)
 	case isFlink && raw == nil:
 		d.problem(path+".flink", "is empty; give the address of the Flink REST API as url: ...")
 	default:

@@ -14,7 +14,7 @@ import (
 // yarn decodes how a YARN cluster is reached. It repeats no value of this part: any
 // of them can be a credential at a wrong place.
 func (d *decoder) yarn(path string, raw any, login *kerberos.Login) *yarn.Config {
-	s := d.section(path, raw, "resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink")
+	s := d.section(path, raw, "resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink", "redeploy")
 	c := &yarn.Config{Login: login}
 	if !s.valid {
 		return c
@@ -34,6 +34,7 @@ func (d *decoder) yarn(path string, raw any, login *kerberos.Login) *yarn.Config
 	s.boolean("proxy", &proxy)
 	c.NoProxy = !proxy
 	d.yarnFlink(path, s.values["flink"], c)
+	s.yarnRedeploy(&c.Redeploy)
 	if _, given := s.values["resourceManagers"]; given && len(c.ResourceManagers) == 0 {
 		// It was reported; a placeholder lets the rest be checked.
 		c.ResourceManagers = []string{"https://placeholder"}
