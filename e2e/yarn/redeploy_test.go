@@ -1,0 +1,279 @@
+//go:build e2e
+
+package yarn_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
+	"flinkscaler/e2e/hadoop"
+	"flinkscaler/e2e/testjob"
+	"flinkscaler/internal/flinklocal"
+	"flinkscaler/internal/toolcache"
+	"flinkscaler/workflows"
+)
+
+// redeployed is a job under the default scheduler, and an installation that manages it.
+type redeployed struct {
+	*rig
+	hadoop *hadoop.Cluster
+	flink  *hadoop.Flink
+	name   string
+	key    core.JobKey
+	rates  *flinklocal.RateFile
+}
+
+// underDefaultScheduler starts a job that takes the size of its slow vertex as an
+// argument, and counts its records: it fails when one is lost or doubled.
+func underDefaultScheduler(t *testing.T, name, version string) *redeployed {
+	t.Helper()
+	c := onHadoop(t)
+	f, err := c.Flink(t.Context(), hadoop.FlinkOptions{Version: version, DefaultScheduler: true})
+	must(t, err)
+	rates, err := flinklocal.NewRateFile(filepath.Join(t.TempDir(), "rates"))
+	must(t, err)
+	must(t, rates.Set(300))
+	args := func(size string) []string {
+		return hadoop.JobArgs(rates, "--name", name, "--max-parallelism", "24", "--slow-parallelism", size)
+	}
+	_, err = c.FS(t.Context(), "-mkdir", "-p", f.Savepoints()+"/"+name)
+	must(t, err)
+	_, err = f.Submit(t.Context(), hadoop.Application{Name: name, Tags: []string{"fa-" + name}, Args: args("1")})
+	must(t, err)
+	environment := map[string]string{}
+	for _, v := range f.Env() {
+		key, value, _ := strings.Cut(v, "=")
+		environment[key] = value
+	}
+	r := &redeployed{hadoop: c, flink: f, name: name, key: core.JobKey{Cluster: "hadoop", Job: name}, rates: rates}
+	r.rig = newRig(t, map[string]any{"hadoop": map[string]any{
+		"yarn": map[string]any{
+			"resourceManagers": c.ResourceManagerURLs(), "user": c.User(), "flink": map[string]any{"timeout": "5 s"},
+			"redeploy": map[string]any{
+				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": "3 min",
+				"jobs": map[string]any{name: map[string]any{"jar": f.Jar(), "entryClass": testjob.MainClass, "args": args("${parallelism:slow}"), "parallelism": 1}},
+			},
+		},
+		"hdfs": map[string]any{"configDirectory": c.ConfDir(), "user": c.User()},
+	}})
+	t.Cleanup(func() { r.end(t) })
+	r.manage(r.key, core.YarnTarget{ApplicationName: name}, map[string]string{
+		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.redeploy.enabled": "true",
+		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": "4 min",
+	})
+	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return size(s) == 1 })
+	return r
+}
+
+// end kills what runs of the job.
+func (r *redeployed) end(t *testing.T) {
+	ctx := context.WithoutCancel(t.Context())
+	for _, a := range r.live(t, ctx) {
+		url := r.hadoop.ResourceManagerURLs()[0] + "/ws/v1/cluster/apps/" + a.ID + "/state"
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(`{"state":"KILLED"}`))
+		must(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		must(t, err)
+		must(t, res.Body.Close())
+	}
+}
+
+// size is that of the vertex that is resized, 0 while it is not known.
+func size(s workflows.Status) int {
+	for _, v := range s.Vertices {
+		if strings.HasPrefix(v.Name, "slow") {
+			return v.Parallelism
+		}
+	}
+	return 0
+}
+
+// listed is an application as YARN lists it.
+type listed struct {
+	ID, Name, State, FinalStatus string
+	Tags                         string `json:"applicationTags"`
+	Address                      string `json:"amRPCAddress"`
+	Queue                        string
+}
+
+func (r *redeployed) listed(ctx context.Context) ([]listed, error) {
+	var body struct {
+		Apps *struct{ App []listed }
+	}
+	if err := r.hadoop.REST(ctx, "/apps", &body); err != nil || body.Apps == nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(body.Apps.App, func(a listed) bool { return a.Name != r.name }), nil
+}
+
+// live are the applications of the job that have not ended.
+func (r *redeployed) live(t *testing.T, ctx context.Context) []listed { //nolint:revive // t comes first
+	t.Helper()
+	all, err := r.listed(ctx)
+	must(t, err)
+	return slices.DeleteFunc(all, func(a listed) bool { return slices.Contains([]string{"FINISHED", "FAILED", "KILLED"}, a.State) })
+}
+
+// resize orders a size.
+func (r *redeployed) resize(to int) {
+	r.t.Helper()
+	r.run(bin.starter, "override", r.key.String(), "--vertex", fmt.Sprintf("slow -> sink: Writer=%d", to))
+}
+
+// reaches waits for the outcome of an attempt, and looks at what runs: one job, from
+// the savepoint, which has lost and doubled nothing.
+func (r *redeployed) reaches(t *testing.T, to, attempt int) core.Outcome {
+	t.Helper()
+	st := r.await(r.key, "the new size", func(s workflows.Status) bool {
+		return s.Rescale == nil && s.LastRescale != nil && s.LastRescale.Attempt >= attempt
+	})
+	o := *st.LastRescale
+	if o.Kind != core.Applied || o.Redeploy == nil || o.Redeploy.To != o.JobID || o.Attempt != attempt {
+		t.Fatalf("outcome %+v, %+v", o, o.Redeploy)
+	}
+	t.Logf("%d: %s; %s from the stop to the new size", attempt, o.Note, o.RunningAt.Sub(o.WrittenAt))
+	live := r.live(t, t.Context())
+	if len(live) != 1 || !strings.Contains(live[0].Tags, "flinkscaler-"+o.JobID) || !strings.Contains(live[0].Tags, "fa-"+r.name) {
+		t.Fatalf("live applications %+v, want one with the tags of job %s", live, o.JobID)
+	}
+	base := "http://" + live[0].Address
+	var job flinklocal.Job
+	readJSON(t, base+"/jobs/"+o.JobID, &job)
+	if job.State != "RUNNING" {
+		t.Errorf("the job is %s", job.State)
+	}
+	for _, v := range job.Vertices {
+		if strings.HasPrefix(v.Name, "slow") && v.Parallelism != to {
+			t.Errorf("%s runs at %d, want %d", v.Name, v.Parallelism, to)
+		}
+	}
+	var checkpoints struct {
+		Latest struct {
+			Restored struct {
+				Path string `json:"external_path"`
+			}
+		}
+	}
+	readJSON(t, base+"/jobs/"+o.JobID+"/checkpoints", &checkpoints)
+	if got := checkpoints.Latest.Restored.Path; !redeploy.SamePath(got, o.Redeploy.Savepoint) {
+		t.Errorf("restored from %s, the savepoint is %s", got, o.Redeploy.Savepoint)
+	}
+	var failures struct {
+		History struct{ Entries []any } `json:"exceptionHistory"`
+	}
+	readJSON(t, base+"/jobs/"+o.JobID+"/exceptions", &failures)
+	if n := len(failures.History.Entries); n > 0 {
+		t.Errorf("the job failed %d times: it fails when a record is lost or doubled", n)
+	}
+	all, err := r.listed(t.Context())
+	must(t, err)
+	if len(all) != attempt+1 {
+		t.Errorf("%d applications in all, want %d: one for each change: %+v", len(all), attempt+1, all)
+	}
+	return o
+}
+
+func readJSON(t *testing.T, url string, to any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	must(t, err)
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	must(t, json.NewDecoder(res.Body).Decode(to))
+}
+
+// moment is a step of a redeploy, as it shows from outside.
+type moment struct {
+	name string
+	seen func(ctx context.Context) bool
+}
+
+// killAt waits for a moment, kills the worker at it, and starts it again.
+func (r *redeployed) killAt(t *testing.T, m moment) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !m.seen(ctx) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the moment did not come: %s", m.name)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	must(t, r.Worker.Kill())
+	t.Logf("killed %s", m.name)
+	must(t, r.Worker.Launch())
+}
+
+// wrote is the moment at which the worker says something.
+func (r *redeployed) wrote(name, text string) moment {
+	before := r.Worker.Count(text)
+	return moment{name, func(context.Context) bool { return r.Worker.Count(text) > before }}
+}
+
+// shown is the moment at which YARN shows n applications of the job, the newest of
+// them in a state.
+func (r *redeployed) shown(name string, n int, fits func(listed) bool) moment {
+	return moment{name, func(ctx context.Context) bool {
+		all, err := r.listed(ctx)
+		if err != nil || len(all) != n {
+			return false
+		}
+		newest := slices.MaxFunc(all, func(a, b listed) int { return strings.Compare(a.ID, b.ID) })
+		return fits(newest)
+	}}
+}
+
+// submits is the moment at which the Flink command runs.
+func submits() moment {
+	return moment{"while the command runs, and YARN knows of nothing", func(context.Context) bool {
+		files, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, file := range files {
+			env, err := os.ReadFile(file)
+			if err == nil && strings.Contains(string(env), "FLINKSCALER_SUBMISSION=") && strings.Contains(string(env), "JVM_ARGS=-Xrs") {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// TestRedeployKilledAtEachStep: kill -9 of the worker before and after the stop,
+// before the submission, while the command runs before and after YARN shows its
+// application, and while the new job is watched.
+func TestRedeployKilledAtEachStep(t *testing.T) {
+	r := underDefaultScheduler(t, "redeployed", toolcache.Flink2)
+	stopping := r.wrote("before the stop", "stopping the job with a savepoint")
+	r.resize(2)
+	r.killAt(t, stopping)
+	r.killAt(t, submits())
+	r.killAt(t, r.shown("while it is watched", 2, func(a listed) bool { return a.State == "RUNNING" && a.Address != "" }))
+	r.reaches(t, 2, 1)
+
+	r.resize(1)
+	r.killAt(t, r.shown("after the stop", 2, func(a listed) bool { return a.State == "FINISHED" }))
+	r.killAt(t, r.shown("once YARN shows the application", 3, func(a listed) bool { return a.State != "RUNNING" }))
+	r.reaches(t, 1, 2)
+	out, err := r.hadoop.FS(t.Context(), "-ls", r.flink.Savepoints()+"/../flinkscaler-staging")
+	t.Logf("staged: %v\n%s", err, out)
+}
+
+// TestRedeployOnFlink1: once, with nothing in the way.
+func TestRedeployOnFlink1(t *testing.T) {
+	r := underDefaultScheduler(t, "redeployed-1", toolcache.Flink1)
+	r.resize(2)
+	r.reaches(t, 2, 1)
+}
+
