@@ -71,7 +71,7 @@ func underDefaultScheduler(t *testing.T, name, version string) *redeployed {
 		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.redeploy.enabled": "true",
 		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": "4 min",
 	})
-	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return size(s) == 1 })
+	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return size(s, "slow") == 1 })
 	return r
 }
 
@@ -87,16 +87,6 @@ func (r *redeployed) end(t *testing.T) {
 		must(t, err)
 		must(t, res.Body.Close())
 	}
-}
-
-// size is that of the vertex that is resized, 0 while it is not known.
-func size(s workflows.Status) int {
-	for _, v := range s.Vertices {
-		if strings.HasPrefix(v.Name, "slow") {
-			return v.Parallelism
-		}
-	}
-	return 0
 }
 
 // listed is an application as YARN lists it.
