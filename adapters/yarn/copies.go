@@ -28,7 +28,7 @@ func (c *Cluster) Copies(ctx context.Context, job core.JobRef) ([]core.JobRef, e
 	}
 	var out []core.JobRef
 	for _, app := range apps {
-		jobs, err := c.jobsOf(ctx, app, m, job)
+		jobs, err := c.copiesIn(ctx, app, m, job)
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func (c *Cluster) submitted(ctx context.Context, jobID string) ([]application, e
 	return slices.DeleteFunc(apps, func(a application) bool { return !a.tagged(tag) }), nil
 }
 
-// jobsOf are the copies of a job in one application.
-func (c *Cluster) jobsOf(ctx context.Context, app application, m memo, job core.JobRef) ([]core.JobRef, error) {
+// copiesIn are the copies of a job in one application.
+func (c *Cluster) copiesIn(ctx context.Context, app application, m memo, job core.JobRef) ([]core.JobRef, error) {
 	own, its := app.jobOf(), app.ID == m.application
 	switch {
 	case app.State.ended():
