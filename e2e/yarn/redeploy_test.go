@@ -266,4 +266,3 @@ func TestRedeployOnFlink1(t *testing.T) {
 	r.resize(2)
 	r.reaches(t, 2, 1)
 }
-
