@@ -100,6 +100,13 @@ func TestTheExampleForYarnNamesEverySetting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, after, _ := strings.Cut(string(b), "\n      redeploy:")
+	redeploy, _, _ := strings.Cut(after, "\n\n")
+	for _, k := range []string{"savepoints", "keepSavepoints", "stagingDirectory", "flinkHome", "hadoopConfig", "environment", "timeout", "options", "jobs", "jar", "entryClass", "args", "parallelism"} {
+		if !strings.Contains(redeploy, " "+k+": ") && !strings.Contains(redeploy, " "+k+":\n") {
+			t.Errorf("redeploy.%s is not shown", k)
+		}
+	}
 	for _, k := range []string{
 		"resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink", "tls", "maxRequests", "tokenFile",
 		"configDirectory", "nameservices", "protection", "servicePrincipal", "datanodeHostnames", "principal", "keytabFile", "configFile",
