@@ -26,6 +26,8 @@ type RedeployPlan struct {
 	Vertices []core.SubmittedVertex `json:"vertices"`
 	// Extras are the platform's, for the submission.
 	Extras map[string]string `json:"extras,omitempty"`
+	// ByHand is how a person starts the job where nothing else can be tried.
+	ByHand core.ByHand `json:"byHand,omitzero"`
 }
 
 // Back gives the vertices at the sizes before.
@@ -112,7 +114,7 @@ func (a *Activities) preflightRedeploy(ctx context.Context, platform Platform, j
 	if r != "" {
 		return no(r, "%s", space), nil
 	}
-	plan.Extras = prepared.Extras
+	plan.Extras, plan.ByHand = prepared.Extras, prepared.ByHand
 	plan.Stop.Directory = redeploy.Directory(prepared.Savepoints, in.Key, in.DecisionID, plan.Stop.Trigger)
 	out := Preflight{Note: also(also(also(note, storage), room), space), Checkpoint: checkpoint, Before: status.Topology.Sizes(), RunningSince: status.RunningSince, At: status.Now, Redeploy: &plan}
 	out.VerifyFor, out.VerifyWhy = redeployFor(in)

@@ -206,15 +206,17 @@ func TestPreflightOfARedeploy(t *testing.T) {
 			}
 		})
 	}
-	t.Run("not configured", func(t *testing.T) {
-		t.Parallel()
-		p, in := newPlatform(), rescaleInput(1, 4)
-		p.fail["Wanted"], in.Redeploy = &core.OpError{Op: "read", Err: core.ErrNotAdaptive}, true
-		got, err := redeploying[activities.Preflight](t, p, nil, activities.NamePreflight, in)
-		if err != nil || got.Reason != core.ReasonNotAdaptive || !strings.Contains(got.Note, "flink.redeploy of the cluster dev") {
-			t.Errorf("%q (%s), %v", got.Reason, got.Note, err)
-		}
-	})
+	for section, on := range map[string]core.Target{"flink.redeploy": target(), "yarn.redeploy": {Yarn: &core.YarnTarget{ApplicationName: "orders"}}} {
+		t.Run("not configured, "+section, func(t *testing.T) {
+			t.Parallel()
+			p, in := newPlatform(), rescaleInput(1, 4)
+			p.fail["Wanted"], in.Redeploy, in.Target = &core.OpError{Op: "read", Err: core.ErrNotAdaptive}, true, on
+			got, err := redeploying[activities.Preflight](t, p, nil, activities.NamePreflight, in)
+			if err != nil || got.Reason != core.ReasonNotAdaptive || !strings.Contains(got.Note, " "+section+" of the cluster dev") {
+				t.Errorf("%q (%s), %v", got.Reason, got.Note, err)
+			}
+		})
+	}
 }
 
 // TestAwaitStop: what Flink says is kept, what it does not say any more is found

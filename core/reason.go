@@ -133,7 +133,7 @@ func Reasons() []ReasonInfo {
 		{ReasonNotFlink, "what answers is not Flink's REST API", "check the address: a proxy or a login page may be in between"},
 		{ReasonBusy, "Flink is taking another change of the same job", ""},
 		{ReasonRefused, "Flink refused the requirements; its words are in the note", "see the note"},
-		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive; or allow a redeploy: job.autoscaler.redeploy.enabled: true, and flink.redeploy of the cluster in the worker's file"},
+		{ReasonNotAdaptive, "the job's scheduler cannot change parallelism in place", "set jobmanager.scheduler: adaptive; or allow a redeploy: job.autoscaler.redeploy.enabled: true, and flink.redeploy (on YARN: yarn.redeploy) of the cluster in the worker's file"},
 		{ReasonCheckpoints, "checkpoints are late or failing; a rescale would lose progress", "look at the job's checkpoints"},
 		{ReasonStorage, "the storage of checkpoints or savepoints does not answer, takes no writes, or has no room; a rescale could end the job for good", "see the note; bring the storage back, or make room"},
 		{ReasonNoCheckpoints, "the job has no checkpointing: a rescale would lose its state", "enable checkpointing, or set job.autoscaler.rescale.without-checkpoints: true"},

@@ -103,6 +103,16 @@ type Prepared struct {
 	// job that was stopped may be forgotten, and by which it finds what was
 	// submitted. They become those of the job.
 	Extras map[string]string `json:"extras,omitempty"`
+	// ByHand is how a person would start the job, the zero value for a session cluster.
+	ByHand ByHand `json:"byHand,omitzero"`
+}
+
+// ByHand is a command line without what every start has: savepoint, sizes, program.
+type ByHand struct {
+	// Command is the program with its verb.
+	Command string `json:"command"`
+	// Options are what makes the new job the one that takes the place of the old one.
+	Options string `json:"options,omitempty"`
 }
 
 // Redeploy is what a change by stopping a job and starting it again has left.

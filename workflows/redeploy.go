@@ -44,7 +44,7 @@ func (r *rescale) redeploy(ctx workflow.Context, pre activities.Preflight) {
 	stopped, waitErr := callAwaitStop(ctx, in)
 	switch {
 	case waitErr != nil:
-		r.left(core.ReasonUnreachable, "it could not be seen how the stop ended: "+rootCause(waitErr))
+		r.left(plan, core.ReasonUnreachable, "it could not be seen how the stop ended: "+rootCause(waitErr))
 	case stopped.Ending == redeploy.RunsOn:
 		note := "the job was not stopped and runs on as before: " + stopped.Note
 		if err != nil {
@@ -55,7 +55,7 @@ func (r *rescale) redeploy(ctx workflow.Context, pre activities.Preflight) {
 		r.out.Redeploy.Savepoint = stopped.Savepoint
 		r.restart(ctx, pre, plan)
 	default:
-		r.left(core.ReasonLeftStopped, stopped.Note)
+		r.left(plan, core.ReasonLeftStopped, stopped.Note)
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *rescale) restart(ctx workflow.Context, pre activities.Preflight, plan a
 		}
 	}
 	u.Kind, u.Reason = core.Failed, s.why
-	r.left(core.ReasonLeftStopped, u.Note+"; not started again: "+s.note)
+	r.left(plan, core.ReasonLeftStopped, u.Note+"; not started again: "+s.note)
 }
 
 // start is a stopped job that is brought back to life.
@@ -245,13 +245,13 @@ func (s *start) undone(u *core.Undo) {
 
 // left ends with an alarm: nothing more can be tried. The note says what a
 // person needs to start the job.
-func (r *rescale) left(reason core.Reason, note string) {
+func (r *rescale) left(plan activities.RedeployPlan, reason core.Reason, note string) {
 	from := r.out.Redeploy.Savepoint
 	if from == "" {
 		from = "<the newest savepoint in " + r.out.Redeploy.Directory + ", else the newest checkpoint of job " + r.out.Redeploy.From + ">"
 	}
 	// What is needed comes first: the rest may be cut.
-	r.end(core.Failed, reason, fmt.Sprintf("look whether the job runs, and if not start it with: %s; %s", redeploy.Command(from, r.out.From), note))
+	r.end(core.Failed, reason, fmt.Sprintf("look whether the job runs, and if not start it with: %s; %s", redeploy.Command(plan.ByHand, from, r.out.From), note))
 }
 
 // stopped tells with the outcome that the job was down for it.

@@ -472,3 +472,24 @@ func TestARedeployWithoutUndo(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatAPersonRuns is what the platform says: another command would start another
+// job.
+func TestWhatAPersonRuns(t *testing.T) {
+	t.Parallel()
+	w := redeploying(t)
+	before := w.preflight
+	w.preflight = func(in activities.RescaleInput) (activities.Preflight, error) {
+		pre, err := before(in)
+		pre.Redeploy.ByHand = core.ByHand{Command: "flink run -t yarn-application -d", Options: "-Dyarn.tags=a"}
+		return pre, err
+	}
+	w.session.submit = func(int, activities.SubmitInput) (activities.Submitted, error) {
+		return activities.Submitted{Refused: core.ReasonRefused, Note: "no jar"}, nil
+	}
+	o := saga(t, w)
+	want := "flink run -t yarn-application -d -s file:/sp/1 -Dpipeline.jobvertex-parallelism-overrides=" + vertexID + ":2 -Dyarn.tags=a <jar> <arguments>"
+	if o.Reason != core.ReasonLeftStopped || !strings.Contains(o.Note, want) {
+		t.Errorf("%s: %q, want in it %q", o.Reason, o.Note, want)
+	}
+}

@@ -1,6 +1,10 @@
 package yarn
 
-import "time"
+import (
+	"time"
+
+	"flinkscaler/core"
+)
 
 // Hurry makes the steps of submissions short.
 func (c *Cluster) Hurry() *Cluster {
@@ -21,3 +25,15 @@ func (r Redeploy) Staging() string { return r.staging() }
 
 // Left are the processes of a submission.
 func Left(jobID string) int { return len(marksOf(jobID)) }
+
+// ByHand is how a person starts the job of an application that is stopped.
+func ByHand(app Shown, session bool, flinkVersion string) core.ByHand {
+	p := &place{app: application{ID: app.ID, Name: app.Name, Queue: app.Queue, Tags: app.Tags, Type: app.Type}}
+	if session {
+		p.target.JobName = "orders"
+	}
+	return byHand(p, flinkVersion)
+}
+
+// Shown is what the ResourceManager shows of an application.
+type Shown struct{ ID, Name, Queue, Tags, Type string }

@@ -31,6 +31,7 @@ func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.
 		return fail(err)
 	}
 	prepared := core.Prepared{Savepoints: c.cfg.Redeploy.Savepoints, Extras: remember(p, string(b))}
+	prepared.ByHand = byHand(p, job.FlinkVersion)
 	if p.target.JobName != "" {
 		if _, err := p.flink.Prepare(ctx, job, vertices); err != nil {
 			return core.Prepared{}, err

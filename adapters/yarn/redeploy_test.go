@@ -531,7 +531,9 @@ func TestPrepareNamesEveryProblem(t *testing.T) {
 			}
 			want := extras()
 			want["stopped"] = secondID
-			if diff := cmp.Diff(core.Prepared{Savepoints: "hdfs://ns/flink/savepoints", Extras: want}, got); diff != "" {
+			if diff := cmp.Diff(core.Prepared{Savepoints: "hdfs://ns/flink/savepoints", Extras: want, ByHand: core.ByHand{
+				Command: "flink run -t yarn-application -d", Options: "-Dyarn.application.name=orders -Dyarn.tags=fa-orders -Dyarn.application.queue=root.shop",
+			}}, got); diff != "" {
 				t.Errorf("prepared (-want +got):\n%s", diff)
 			}
 		})
@@ -598,6 +600,36 @@ func TestPiecesOfASubmission(t *testing.T) {
 	} {
 		if got := (yarn.Redeploy{Savepoints: savepoints}).Staging(); got != want {
 			t.Errorf("staged beside %s: %s, want %s", savepoints, got, want)
+		}
+	}
+}
+
+// TestByHand: what a person types makes an application like the one before, in words
+// that a shell does not change.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	shop := yarn.Shown{ID: firstID, Name: "orders", Queue: "root.shop", Tags: "b,flinkscaler,flinkscaler-" + oldJob, Type: "Apache Flink"}
+	odd := yarn.Shown{ID: firstID, Name: "it's $mine", Type: "Shop"}
+	for name, tt := range map[string]struct {
+		reason  string
+		app     yarn.Shown
+		session bool
+		version string
+		want    core.ByHand
+	}{
+		"2.3": {"run takes applications", shop, false, "2.3.0", core.ByHand{
+			Command: "flink run -t yarn-application -d", Options: "-Dyarn.application.name=orders -Dyarn.tags=b -Dyarn.application.queue=root.shop",
+		}},
+		"1.20": {"a verb of its own, up to there", shop, false, "1.20.5", core.ByHand{
+			Command: "flink run-application -t yarn-application -d", Options: "-Dyarn.application.name=orders -Dyarn.tags=b -Dyarn.application.queue=root.shop",
+		}},
+		"odd": {"names hold anything; a type that is not Flink's is told", odd, false, "2.3.0", core.ByHand{
+			Command: "flink run -t yarn-application -d", Options: `'-Dyarn.application.name=it'\''s $mine' -Dyarn.application.type=Shop`,
+		}},
+		"session": {"it runs in the same one", shop, true, "2.3.0", core.ByHand{Command: "flink run -t yarn-session -d", Options: "-Dyarn.application.id=" + firstID}},
+	} {
+		if diff := cmp.Diff(tt.want, yarn.ByHand(tt.app, tt.session, tt.version)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", name, tt.reason, diff)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package redeploy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -73,9 +74,14 @@ func canonical(p string) string {
 func OwnCheckpoint(p, jobID string) bool { return strings.Contains(p, "/"+jobID+"/chk-") }
 
 // Command is how a person starts the job again by hand. The program and its
-// arguments are not in it: they may hold what nobody else must see.
-func Command(savepoint string, sizes []core.VertexSize) string {
-	return "flink run -d -s " + savepoint + " -D" + OverridesKey + "=" + Overrides(sizes) + " <jar> <arguments>"
+// arguments are not in it: they may hold what nobody else must see. The savepoint
+// comes first: the rest may be cut.
+func Command(by core.ByHand, savepoint string, sizes []core.VertexSize) string {
+	line := cmp.Or(by.Command, "flink run -d") + " -s " + savepoint + " -D" + OverridesKey + "=" + Overrides(sizes)
+	if by.Options != "" {
+		line += " " + by.Options
+	}
+	return line + " <jar> <arguments>"
 }
 
 // OverridesKey is Flink's option for the parallelism of vertices.

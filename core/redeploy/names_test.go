@@ -2,7 +2,6 @@ package redeploy_test
 
 import (
 	"regexp"
-	"strings"
 	"testing"
 
 	"flinkscaler/core"
@@ -100,8 +99,17 @@ func TestOwnCheckpoint(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	got := redeploy.Command("file:/sp/a", []core.VertexSize{{ID: "aa", Parallelism: 1}, {ID: "bb", Parallelism: 3}})
-	if !strings.Contains(got, "-s file:/sp/a ") || !strings.Contains(got, "overrides=aa:1,bb:3") {
-		t.Errorf("command %q", got)
+	for name, tt := range map[string]struct {
+		reason string
+		by     core.ByHand
+		want   string
+	}{
+		"session": {"of Flink itself", core.ByHand{}, "flink run -d -s file:/sp/a -Dpipeline.jobvertex-parallelism-overrides=aa:1,bb:3 <jar> <arguments>"},
+		"as the platform": {"another job would come of the first", core.ByHand{Command: "flink run -t yarn-application -d", Options: "-Dyarn.tags=a"},
+			"flink run -t yarn-application -d -s file:/sp/a -Dpipeline.jobvertex-parallelism-overrides=aa:1,bb:3 -Dyarn.tags=a <jar> <arguments>"},
+	} {
+		if got := redeploy.Command(tt.by, "file:/sp/a", []core.VertexSize{{ID: "aa", Parallelism: 1}, {ID: "bb", Parallelism: 3}}); got != tt.want {
+			t.Errorf("%s: %s: command %q, want %q", name, tt.reason, got, tt.want)
+		}
 	}
 }
