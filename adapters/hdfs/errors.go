@@ -39,7 +39,7 @@ func (s *Storage) failed(op, place string, err error) error {
 		out.Hint = hint(err)
 		return out
 	}
-	out.Err, out.Hint = s.meaning(err)
+	out.Hint, out.Err = s.meaning(err)
 	return out
 }
 
@@ -55,29 +55,30 @@ func meant(err error) bool {
 	return false
 }
 
-func (s *Storage) meaning(err error) (meaning error, why string) {
+// meaning is what an error of the library means, and a hint.
+func (s *Storage) meaning(err error) (why string, meaning error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return core.ErrNotFound, ""
+		return "", core.ErrNotFound
 	case errors.Is(err, os.ErrPermission):
 		why := "give that user the right to read it"
 		if s.cfg.Login == nil {
 			why += "; where HDFS wants Kerberos, give kerberos"
 		}
-		return fmt.Errorf("%w: the user %s may not", core.ErrRefused, s.who()), why
+		return why, fmt.Errorf("%w: the user %s may not", core.ErrRefused, s.who())
 	// Before ErrExist, which it also is.
 	case errors.Is(err, syscall.ENOTEMPTY):
-		return fmt.Errorf("%w: the directory is not empty", core.ErrRefused), ""
+		return "", fmt.Errorf("%w: the directory is not empty", core.ErrRefused)
 	case errors.Is(err, os.ErrExist), errors.Is(err, os.ErrInvalid):
-		return fmt.Errorf("%w: %s", core.ErrRefused, words(err)), ""
+		return "", fmt.Errorf("%w: %s", core.ErrRefused, words(err))
 	}
 	switch exception(err) {
 	case noParent:
-		return core.ErrNotFound, ""
+		return "", core.ErrNotFound
 	case badPath:
-		return fmt.Errorf("%w: %s", core.ErrRefused, words(err)), ""
+		return "", fmt.Errorf("%w: %s", core.ErrRefused, words(err))
 	}
-	return fmt.Errorf("%w: %s", core.ErrUnreachable, words(err)), hint(err)
+	return hint(err), fmt.Errorf("%w: %s", core.ErrUnreachable, words(err))
 }
 
 // hint says what to look at.
