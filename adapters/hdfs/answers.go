@@ -4,8 +4,6 @@ import (
 	"context"
 	"os"
 	"strings"
-
-	hdfs "github.com/colinmarc/hdfs/v2"
 )
 
 // Covers is true for a place on HDFS.
@@ -17,7 +15,7 @@ func (s *Storage) Covers(url string) bool { return strings.HasPrefix(url, Scheme
 func (s *Storage) Answers(ctx context.Context, url string) error {
 	at, err := s.places.find(url)
 	if err == nil {
-		_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+		_, err = ask(ctx, s, at, func(c client) (struct{}, error) {
 			return struct{}{}, refusal(c.Chmod("/.flinkscaler-asks-"+c.Name(), os.ModePerm))
 		})
 	}

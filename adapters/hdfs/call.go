@@ -17,9 +17,15 @@ import (
 // answersWithin bounds a whole call, in answers: it asks for many things.
 const answersWithin = 6
 
+// client is the library's client of one call, and its connections.
+type client struct {
+	*hdfs.Client
+	lines *lines
+}
+
 // ask runs what is asked of HDFS on the NameNode that is active. All that is asked
 // here may be asked twice: the next NameNode is tried where one does not answer.
-func ask[T any](ctx context.Context, s *Storage, at place, question func(*hdfs.Client) (T, error)) (T, error) {
+func ask[T any](ctx context.Context, s *Storage, at place, question func(client) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := context.WithTimeout(ctx, answersWithin*s.cfg.Timeout)
 	defer cancel()
@@ -41,7 +47,7 @@ func ask[T any](ctx context.Context, s *Storage, at place, question func(*hdfs.C
 }
 
 // askOne asks one NameNode. other is true where another one may know better.
-func askOne[T any](ctx context.Context, s *Storage, node string, question func(*hdfs.Client) (T, error)) (got T, other bool, err error) {
+func askOne[T any](ctx context.Context, s *Storage, node string, question func(client) (T, error)) (got T, other bool, err error) {
 	options, err := s.options(ctx, node)
 	if err != nil {
 		return got, true, err
@@ -50,7 +56,7 @@ func askOne[T any](ctx context.Context, s *Storage, node string, question func(*
 	options.NamenodeDialFunc, options.DatanodeDialFunc = l.toNameNode, l.toDataNode
 	stop := context.AfterFunc(ctx, l.end)
 	defer stop()
-	client, err := hdfs.NewClient(options)
+	library, err := hdfs.NewClient(options)
 	if err != nil {
 		l.end()
 		if !l.lost.Load() {
@@ -62,9 +68,9 @@ func askOne[T any](ctx context.Context, s *Storage, node string, question func(*
 		// First: Close waits for a question that is open, the renewal of leases among
 		// them.
 		l.end()
-		_ = client.Close()
+		_ = library.Close()
 	}()
-	got, err = question(client)
+	got, err = question(client{Client: library, lines: l})
 	return got, err != nil && (l.lost.Load() || elsewhere(err)), err
 }
 

@@ -19,6 +19,8 @@ type lines struct {
 	ended bool
 	// lost is true once a NameNode was not reached, or its answer not read.
 	lost atomic.Bool
+	// heard counts what DataNodes have sent: how often, not how much.
+	heard atomic.Int64
 }
 
 var (
@@ -92,6 +94,9 @@ func (c *line) Read(b []byte) (int, error) {
 			return 0, c.fail(errNoRPC)
 		}
 		c.answered = true
+	}
+	if n > 0 && !c.nameNode {
+		c.of.heard.Add(1)
 	}
 	return n, c.fail(err)
 }

@@ -29,7 +29,7 @@ func (s *Storage) Space(ctx context.Context, directory string) (core.Space, erro
 	if err != nil {
 		return core.Space{}, s.failed(op, directory, err)
 	}
-	out, err := ask(ctx, s, at, func(c *hdfs.Client) (core.Space, error) {
+	out, err := ask(ctx, s, at, func(c client) (core.Space, error) {
 		disks, err := c.StatFs()
 		if err != nil {
 			return core.Space{}, err
@@ -60,7 +60,7 @@ func (r room) space() core.Space {
 
 // quotas reads those of a directory and of all above it but the root, which counts
 // the whole file system. A directory that is not there yet has none.
-func (s *Storage) quotas(c *hdfs.Client, at place, r *room) error {
+func (s *Storage) quotas(c client, at place, r *room) error {
 	for dir := at.path; dir != "/"; dir = path.Dir(dir) {
 		if s.tooLarge(at.authority+dir, false) {
 			r.note = "the quotas of " + dir + " and above are not known: it is too large to be counted"

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	hdfs "github.com/colinmarc/hdfs/v2"
-
 	"flinkscaler/core"
 )
 
@@ -19,7 +17,7 @@ func (s *Storage) Exists(ctx context.Context, place string) error {
 	if err != nil {
 		return s.failed(op, place, err)
 	}
-	_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+	_, err = ask(ctx, s, at, func(c client) (struct{}, error) {
 		_, err := c.Stat(at.path)
 		return struct{}{}, err
 	})
@@ -39,7 +37,7 @@ func (s *Storage) Unstage(ctx context.Context, folder string) error {
 	if strings.Count(strings.Trim(at.path, "/"), "/")+1 < leastDepth || strings.Contains(at.path, "..") {
 		return s.failed(op, folder, fmt.Errorf("%w: it is too near to the top", core.ErrRefused))
 	}
-	_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+	_, err = ask(ctx, s, at, func(c client) (struct{}, error) {
 		err := c.RemoveAll(at.path)
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil

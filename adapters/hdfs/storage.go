@@ -1,11 +1,10 @@
 package hdfs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"os/user"
 	"path"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	hdfs "github.com/colinmarc/hdfs/v2"
+	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
 	"flinkscaler/core"
 )
@@ -25,6 +25,9 @@ type Storage struct {
 	places places
 	// client are the properties that the library reads.
 	client properties
+	// protection is one of Protections, the strongest of those that are configured, or
+	// empty.
+	protection string
 	// copies is how often a file is kept.
 	copies int
 
@@ -79,6 +82,7 @@ func (s *Storage) secure(all properties) error {
 	if s.cfg.ServicePrincipal != "" {
 		s.client["dfs.namenode.kerberos.principal"] = s.cfg.ServicePrincipal
 	}
+	s.protection = hdfs.ClientOptionsFromConf(hadoopconf.HadoopConf(maps.Clone(s.client))).DataTransferProtection
 	if s.cfg.Login != nil {
 		if s.client["dfs.namenode.kerberos.principal"] == "" {
 			return errors.New("servicePrincipal: is missing; give that of the NameNodes, such as nn/_HOST")
@@ -115,12 +119,6 @@ func (s *Storage) who() string {
 	return s.user
 }
 
-// metadata is the file that Flink writes last: with it a savepoint is complete.
-const metadata = "_metadata"
-
-// magic begins every metadata file of Flink.
-var magic = []byte{0x49, 0x60, 0x67, 0x2d} //nolint:gochecknoglobals // a constant
-
 // mostChecked bounds what List looks into; the newest directories come first.
 const mostChecked = 1000
 
@@ -131,7 +129,7 @@ func (s *Storage) List(ctx context.Context, directory string) ([]core.Savepoint,
 	if err != nil {
 		return nil, s.failed(op, directory, err)
 	}
-	out, err := ask(ctx, s, at, func(c *hdfs.Client) ([]core.Savepoint, error) {
+	out, err := ask(ctx, s, at, func(c client) ([]core.Savepoint, error) {
 		entries, err := entries(c, at.path)
 		if err != nil {
 			return nil, err
@@ -142,7 +140,7 @@ func (s *Storage) List(ctx context.Context, directory string) ([]core.Savepoint,
 			if !e.IsDir() {
 				continue
 			}
-			found, err := read(c, path.Join(at.path, e.Name(), metadata))
+			found, err := s.read(c, path.Join(at.path, e.Name(), metadata))
 			found.Path = strings.TrimRight(directory, "/") + "/" + e.Name()
 			if err == nil {
 				out = append(out, found)
@@ -157,7 +155,7 @@ func (s *Storage) List(ctx context.Context, directory string) ([]core.Savepoint,
 }
 
 // entries are those of a directory.
-func entries(c *hdfs.Client, dir string) ([]os.FileInfo, error) {
+func entries(c client, dir string) ([]os.FileInfo, error) {
 	f, err := c.Open(dir)
 	if err != nil {
 		return nil, err
@@ -176,56 +174,10 @@ func (s *Storage) Check(ctx context.Context, savepoint string) (core.Savepoint, 
 	if err != nil {
 		return core.Savepoint{}, s.failed(op, savepoint, err)
 	}
-	found, err := ask(ctx, s, at, func(c *hdfs.Client) (core.Savepoint, error) { return read(c, path.Join(at.path, metadata)) })
+	found, err := ask(ctx, s, at, func(c client) (core.Savepoint, error) { return s.read(c, path.Join(at.path, metadata)) })
 	if err != nil {
 		return core.Savepoint{}, s.failed(op, savepoint, err)
 	}
 	found.Path = savepoint
 	return found, nil
-}
-
-// read reads metadata. Where their bytes are not those that were written, their
-// size has to do, and the result says so.
-func read(c *hdfs.Client, file string) (core.Savepoint, error) {
-	f, err := c.Open(file)
-	if err != nil {
-		return core.Savepoint{}, err
-	}
-	defer func() { _ = f.Close() }()
-	info := f.Stat()
-	out := core.Savepoint{At: info.ModTime().UTC(), Size: info.Size()}
-	switch {
-	case info.IsDir():
-		return core.Savepoint{}, fmt.Errorf("%w: its %s is a directory", core.ErrRefused, metadata)
-	case info.Size() == 0:
-		return core.Savepoint{}, fmt.Errorf("%w: its %s is empty, it is being written or was never finished", core.ErrNotFound, metadata)
-	}
-	if how := unreadable(info); how != "" {
-		out.Note = "its metadata are there; they are " + how + ", so their content was not looked at"
-		return out, nil
-	}
-	first := make([]byte, len(magic))
-	_, err = io.ReadFull(f, first)
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err == nil && !bytes.Equal(first, magic):
-		return core.Savepoint{}, fmt.Errorf("%w: its %s is none of Flink's", core.ErrRefused, metadata)
-	case err != nil:
-		return core.Savepoint{}, err
-	}
-	return out, nil
-}
-
-// unreadable says why the bytes of a file cannot be read here, empty for those that
-// can.
-func unreadable(info os.FileInfo) string {
-	status, ok := info.Sys().(*hdfs.FileStatus)
-	switch {
-	case !ok:
-		return ""
-	case status.GetEcPolicy() != nil:
-		return "erasure coded"
-	case status.GetFileEncryptionInfo() != nil:
-		return "encrypted"
-	}
-	return ""
 }

@@ -6,8 +6,6 @@ import (
 	"path"
 	"strings"
 
-	hdfs "github.com/colinmarc/hdfs/v2"
-
 	"flinkscaler/core"
 )
 
@@ -18,7 +16,7 @@ func (s *Storage) Stops(ctx context.Context, folder string) ([]core.StopDirector
 	if err != nil {
 		return nil, s.failed(op, folder, err)
 	}
-	out, err := ask(ctx, s, at, func(c *hdfs.Client) ([]core.StopDirectory, error) {
+	out, err := ask(ctx, s, at, func(c client) ([]core.StopDirectory, error) {
 		all, err := entries(c, at.path)
 		var out []core.StopDirectory
 		for _, e := range all {
@@ -45,7 +43,7 @@ func (s *Storage) Remove(ctx context.Context, folder, directory string) error {
 	if err != nil {
 		return s.failed(op, directory, err)
 	}
-	_, err = ask(ctx, s, at, func(c *hdfs.Client) (struct{}, error) {
+	_, err = ask(ctx, s, at, func(c client) (struct{}, error) {
 		all, err := entries(c, own.path)
 		if err != nil {
 			return struct{}{}, err

@@ -243,17 +243,37 @@ func (s site) hdfsProtects(t *testing.T, protection string) {
 			t.Errorf("HDFS keeps %d bytes, want %d", kept.Size(), len(content))
 		}
 		savepoint, err := s.storage(t, s.login).Check(t.Context(), s.DefaultFS()+folder)
-		if !reads {
-			if !errors.Is(err, core.ErrUnreachable) { // held, not taken for a savepoint that is none
-				t.Errorf("a savepoint that cannot be read: got %v", err)
-			}
-			continue
-		}
 		must(t, err)
-		if savepoint.Size != int64(len(content)) {
-			t.Errorf("the savepoint has %d bytes, want %d", savepoint.Size, len(content))
+		if savepoint.Size != int64(len(content)) || !savepoint.At.Equal(kept.ModTime()) {
+			t.Errorf("the savepoint has %d bytes of %s, want %d of %s", savepoint.Size, savepoint.At, len(content), kept.ModTime())
+		}
+		if told := strings.Contains(savepoint.Note, "protection "+protection); told == reads {
+			t.Errorf("it was read: %t, but the note says %q", reads, savepoint.Note)
 		}
 	}
+	if !reads {
+		s.withoutBytes(t, f, place(protection, "small"))
+	}
+}
+
+// withoutBytes looks at savepoints whose bytes cannot be read: the NameNode has to call one whole, and its DataNode has
+// to be there.
+func (s site) withoutBytes(t *testing.T, f *hdfslib.Client, folder string) {
+	storage, begun := s.storage(t, s.login), place("begun", "small")
+	must(t, f.MkdirAll(begun, 0o755))
+	must(t, f.CreateEmptyFile(begun+"/_metadata"))
+	if _, err := storage.Check(t.Context(), s.DefaultFS()+begun); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("empty metadata: got %v", err)
+	}
+	found, err := storage.List(t.Context(), s.DefaultFS()+folder[:strings.LastIndexByte(folder, '/')])
+	if err != nil || len(found) != 2 || found[0].Note == "" || found[1].Note == "" {
+		t.Errorf("listed %+v, %v", found, err)
+	}
+	must(t, s.DataNode().Kill())
+	if got, err := storage.Check(t.Context(), s.DefaultFS()+folder); !errors.Is(err, core.ErrUnreachable) {
+		t.Errorf("a killed DataNode: got %+v, %v", got, err)
+	}
+	must(t, s.DataNode().Restart(t.Context()))
 }
 
 // place is where a test's savepoint is.
