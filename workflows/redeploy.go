@@ -64,9 +64,12 @@ func (r *rescale) restart(ctx workflow.Context, pre activities.Preflight, plan a
 	savepoint := r.out.Redeploy.Savepoint
 	r.show(ctx, "redeploy: checking the savepoint")
 	note := pre.Note
-	if _, err := callCheckSavepoint(ctx, activities.CheckSavepointInput{Key: r.in.Key, Path: savepoint}); err != nil {
+	switch found, err := callCheckSavepoint(ctx, activities.CheckSavepointInput{Key: r.in.Key, Path: savepoint}); {
+	case err != nil:
 		// Flink calls it complete, and it is the only way on: it is tried.
 		note = join(note, "the savepoint could not be read: "+rootCause(err))
+	case found.Note != "":
+		note = join(note, "of the savepoint: "+found.Note)
 	}
 	s := &start{
 		r: r, pre: pre, wanted: r.in.Wanted, before: pre.Before, phase: "the new size",

@@ -25,9 +25,11 @@ type session struct {
 	live  map[string]int
 	ended map[string]bool
 
-	stop    func() error
-	await   func() (activities.StopEnded, error)
-	check   func() error
+	stop  func() error
+	await func() (activities.StopEnded, error)
+	check func() error
+	// unread is the note of a savepoint whose content was not looked at.
+	unread  string
 	submit  func(n int, in activities.SubmitInput) (activities.Submitted, error)
 	verify  func(n int, in activities.VerifyInput) (activities.Verified, error)
 	makeWay func(in activities.MakeWayInput) (activities.Way, error)
@@ -73,7 +75,7 @@ func (s *session) CheckSavepoint(context.Context, activities.CheckSavepointInput
 	if s.check != nil {
 		return core.Savepoint{}, s.check()
 	}
-	return core.Savepoint{Size: 9}, nil
+	return core.Savepoint{Size: 9, Note: s.unread}, nil
 }
 
 func (s *session) SubmitJob(_ context.Context, in activities.SubmitInput) (activities.Submitted, error) {
@@ -214,6 +216,8 @@ func TestARedeployAtEachFailure(t *testing.T) {
 			core.Applied, "", "", 4, 1, ""},
 		"savepoint not readable": {"it is the only way on: Flink calls it complete", func(s *session) { s.check = func() error { return lost } },
 			core.Applied, "", "the savepoint could not be read: no answer", 4, 1, ""},
+		"savepoint not looked into": {"its name and size did, and that is told", func(s *session) { s.unread = "its content was not looked at" },
+			core.Applied, "", "of the savepoint: its content was not looked at", 4, 1, ""},
 		"savepoint lost": {"an alarm, with all that a person needs", func(s *session) {
 			s.await = func() (activities.StopEnded, error) {
 				delete(s.live, "job-1")
