@@ -3,12 +3,12 @@ package activities
 import (
 	"context"
 	"fmt"
-	"path"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"flinkscaler/core"
+	"flinkscaler/core/redeploy"
 )
 
 // MakeWayInput is a submitted job that is not as it should be.
@@ -21,6 +21,8 @@ type MakeWayInput struct {
 	// checkpoint of its own that was seen, empty for none.
 	Restored string `json:"restored"`
 	Newest   string `json:"newest,omitempty"`
+	// Checkpoints is the directory that its own are in, empty where that is not known.
+	Checkpoints string `json:"checkpoints,omitempty"`
 }
 
 // Way is whether another job may take the place.
@@ -43,7 +45,9 @@ const goneFor = 10 * time.Second
 // long as it has completed no checkpoint of its own, whatever it did is done
 // again from the savepoint, exactly as Flink itself would after a failure. A job
 // that has is left alone: going back behind its checkpoint would repeat what its
-// sinks have committed. So is any job that merely could not be watched.
+// sinks have committed. So is any job that merely could not be watched. While it is
+// not known whether it has, it is waited for: the job may come up again by itself,
+// and another one beside it would be a second copy.
 func (a *Activities) MakeWay(ctx context.Context, in MakeWayInput) (Way, error) {
 	ctx, b := startBeat(ctx, activity.GetWorkerStopChannel(ctx))
 	defer b.stop()
@@ -72,14 +76,11 @@ func (a *Activities) MakeWay(ctx context.Context, in MakeWayInput) (Way, error) 
 			b.show(ctx, Waiting{Phase: "looking for its newest checkpoint: " + err.Error()})
 		default:
 			goneSince = time.Time{}
-			why, err := mustLive(ctx, platform, in)
+			why, err := mustLive(ctx, platform, savepoints, in, state)
 			if err == nil && why != "" {
 				return Way{Note: why}, nil
 			}
-			if err == nil {
-				err = deployer.Cancel(ctx, in.Job)
-			}
-			b.show(ctx, Waiting{Phase: fmt.Sprintf("ending job %s: %v", in.Job.ID, err)})
+			b.show(ctx, Waiting{Phase: ending(ctx, deployer, in.Job, state, err)})
 		}
 		if err := pause(ctx, b, stopEvery); err != nil {
 			return Way{}, err
@@ -97,12 +98,27 @@ func stateOf(ctx context.Context, deployer Redeployer, job core.JobRef) (core.Jo
 	return "", err
 }
 
+// ending ends a job that may be ended, unless that is not known, and says what is
+// waited for.
+func ending(ctx context.Context, deployer Redeployer, job core.JobRef, state core.JobState, unknown error) string {
+	if unknown != nil {
+		return fmt.Sprintf("job %s is %s, and it is not known whether it has completed a checkpoint of its own, so it is waited for until it runs or ends: %v", job.ID, state, unknown)
+	}
+	if err := deployer.Cancel(ctx, job); err != nil {
+		return fmt.Sprintf("ending job %s: %v", job.ID, err)
+	}
+	return fmt.Sprintf("job %s is about to end", job.ID)
+}
+
 // mustLive says why a job that lives must not be ended.
-func mustLive(ctx context.Context, platform Platform, in MakeWayInput) (string, error) {
+func mustLive(ctx context.Context, platform Platform, savepoints Savepoints, in MakeWayInput, state core.JobState) (string, error) {
 	if !in.Unwell {
 		return "it lives and is left alone", nil
 	}
 	health, err := platform.Inspect(ctx, in.Job)
+	if err != nil && state == core.JobInitializing {
+		health.Completed, err = completed(ctx, savepoints, in, err)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -110,6 +126,23 @@ func mustLive(ctx context.Context, platform Platform, in MakeWayInput) (string, 
 		return fmt.Sprintf("it is left alone, since it has completed %d checkpoints of its own: what they committed would be repeated", health.Completed), nil
 	}
 	return "", nil
+}
+
+// completed counts the checkpoints of a job whose JobManager is not there, such as one
+// that waits for its next attempt. None is believed only of a directory that the job
+// itself has made: where there is none, it may write elsewhere.
+func completed(ctx context.Context, savepoints Savepoints, in MakeWayInput, silent error) (int, error) {
+	if in.Newest != "" {
+		return 1, nil
+	}
+	if in.Checkpoints == "" {
+		return 0, silent
+	}
+	found, err := savepoints.List(ctx, in.Checkpoints)
+	if err != nil {
+		return 0, fmt.Errorf("%w; its checkpoints: %w", silent, err)
+	}
+	return len(found), nil
 }
 
 // newest is the last state of a job that has ended: its own newest checkpoint
@@ -131,7 +164,7 @@ func fromStorage(ctx context.Context, savepoints Savepoints, in MakeWayInput) (f
 	if in.Newest == "" {
 		return in.Restored, "", nil
 	}
-	found, err := savepoints.List(ctx, path.Dir(in.Newest))
+	found, err := savepoints.List(ctx, redeploy.Parent(in.Newest))
 	switch {
 	case err != nil && !isFinal(err):
 		return "", "", err

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -157,6 +158,9 @@ func TestTheCheckpointOfAJobWhoseJobManagerIsGone(t *testing.T) {
 			p.fail["Inspect"] = gone
 			d := &deployer{platform: p, jobs: jobs(ref("new", core.JobFailed)), found: tt.found, listed: tt.listed}
 			got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Restored: "sp", Newest: tt.newest})
+			if tt.newest != "" && !slices.Equal(d.directories, []string{"hdfs://ns/cp/new"}) {
+				t.Errorf("%s: looked into %q", tt.reason, d.directories)
+			}
 			if err != nil || !got.Ended || got.From != tt.from || !strings.Contains(got.Note, tt.note) {
 				t.Errorf("%s: %+v, %v, want from %s", tt.reason, got, err, tt.from)
 			}
@@ -194,5 +198,79 @@ func TestASubmittedJobsNewestCheckpointIsTold(t *testing.T) {
 	})
 	if err != nil || got.Newest != "hdfs://ns/cp/job-1/chk-7" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestAJobThatWaitsForItsNextAttempt: its JobManager cannot be asked, so its storage is.
+// It is ended only where that proves that nothing was committed; what is not known is
+// waited for, and never gets a second copy.
+func TestAJobThatWaitsForItsNextAttempt(t *testing.T) {
+	t.Parallel()
+	const own = "hdfs://ns/cp/new"
+	waits := ref("new", core.JobInitializing)
+	later := func(then core.JobState) func(int) ([]core.JobRef, error) {
+		return func(n int) ([]core.JobRef, error) {
+			if n < 60 {
+				return jobs(waits)(n)
+			}
+			return jobs(ref("new", then))(n)
+		}
+	}
+	ends := func(n int) ([]core.JobRef, error) {
+		if n == 1 {
+			return jobs(waits)(n)
+		}
+		return jobs(ref("new", core.JobCanceled))(n)
+	}
+	over := activities.Way{Clear: true, Ended: true, From: "sp"}
+	for name, tt := range map[string]struct {
+		reason      string
+		jobs        func(int) ([]core.JobRef, error)
+		in          activities.MakeWayInput
+		found       []core.Savepoint
+		listed      error
+		want        activities.Way
+		cancelled   int
+		waited      bool
+		phase       string
+		directories []string
+	}{
+		"none completed": {"all is done again from the savepoint", ends, activities.MakeWayInput{Checkpoints: own}, nil, nil, over, 1, false, "about to end", []string{own}},
+		"completed":      {"its sinks have committed", jobs(waits), activities.MakeWayInput{Checkpoints: own}, []core.Savepoint{{Path: own + "/chk-1"}}, nil, activities.Way{}, 0, false, "", []string{own}},
+		"seen before":    {"nothing has to be asked", jobs(waits), activities.MakeWayInput{Newest: own + "/chk-1"}, nil, nil, activities.Way{}, 0, false, "", nil},
+		"no directory":   {"it may write elsewhere", later(core.JobFailed), activities.MakeWayInput{Checkpoints: own}, nil, gone, over, 0, true, "not known whether it has completed a checkpoint", nil},
+		"place unknown":  {"nothing proves anything", later(core.JobFailed), activities.MakeWayInput{}, nil, nil, over, 0, true, "until it runs or ends: ask: not ready", nil},
+		"storage away":   {"no answer is no proof", later(core.JobFailed), activities.MakeWayInput{Checkpoints: own}, nil, unreachable, over, 0, true, "its checkpoints: ask", nil},
+		"it runs": {"then its JobManager has to say so", func(n int) ([]core.JobRef, error) {
+			if n < 60 {
+				return jobs(ref("new", core.JobRunning))(n)
+			}
+			return jobs(ref("new", core.JobFailed))(n)
+		}, activities.MakeWayInput{Checkpoints: own}, nil, nil, over, 0, true, "is RUNNING, and it is not known", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlatform()
+				p.fail["Inspect"] = &core.OpError{Op: "ask", Err: core.ErrNotReady}
+				d := &deployer{platform: p, jobs: tt.jobs, found: tt.found, listed: tt.listed}
+				in, began, shown := tt.in, time.Now(), &phases{}
+				in.Key, in.Job, in.Unwell, in.Restored = key(), core.JobRef{ID: "new", Name: "orders"}, true, "sp"
+				got, err := watched[activities.Way](t, p, d, shown, activities.NameMakeWay, in)
+				if tt.want == (activities.Way{}) && !strings.Contains(got.Note, "left alone") {
+					t.Errorf("%s: %q", tt.reason, got.Note)
+				}
+				got.Note = ""
+				if err != nil || got != tt.want || len(d.cancelled) != tt.cancelled || time.Since(began) > 30*time.Second != tt.waited {
+					t.Errorf("%s: %+v, %v, cancelled %v after %s, want %+v", tt.reason, got, err, d.cancelled, time.Since(began), tt.want)
+				}
+				if tt.directories != nil && !slices.Equal(d.directories, tt.directories) {
+					t.Errorf("%s: looked into %q", tt.reason, d.directories)
+				}
+				if !strings.Contains(shown.text(), tt.phase) {
+					t.Errorf("%s: shown while it waited: %s, want in it %q", tt.reason, shown.text(), tt.phase)
+				}
+			})
+		})
 	}
 }

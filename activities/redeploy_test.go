@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 
 	"flinkscaler/activities"
@@ -38,6 +41,7 @@ type deployer struct {
 	stops         []core.StopRequest
 	submitted     []core.Submission
 	cancelled     []string
+	directories   []string
 }
 
 func (d *deployer) Stop(_ context.Context, _ core.JobRef, s core.StopRequest) error {
@@ -81,9 +85,10 @@ func (d *deployer) Fits(_ context.Context, job core.JobRef, _ core.Requirements)
 	return d.room, nil
 }
 
-func (d *deployer) List(context.Context, string) ([]core.Savepoint, error) {
+func (d *deployer) List(_ context.Context, directory string) ([]core.Savepoint, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.directories = append(d.directories, directory)
 	return d.found, d.listed
 }
 
@@ -94,6 +99,33 @@ func (d *deployer) Check(_ context.Context, path string) (core.Savepoint, error)
 // redeploying runs an activity on a cluster that can redeploy; d nil: on one
 // that cannot.
 func redeploying[T any](t *testing.T, p *platform, d *deployer, name string, in any) (T, error) {
+	t.Helper()
+	return watched[T](t, p, d, &phases{}, name, in)
+}
+
+// phases are what an activity shows of itself while it waits.
+type phases struct {
+	mu    sync.Mutex
+	shown []string
+}
+
+func (s *phases) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.shown, "\n")
+}
+
+func (s *phases) beat(_ *activity.Info, v converter.EncodedValues) {
+	var w activities.Waiting
+	if v.HasValues() && v.Get(&w) == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.shown = append(s.shown, w.Phase)
+	}
+}
+
+// watched is redeploying that keeps what is shown.
+func watched[T any](t *testing.T, p *platform, d *deployer, shown *phases, name string, in any) (T, error) {
 	t.Helper()
 	c := activities.Cluster{Platform: p}
 	if d != nil {
@@ -106,6 +138,7 @@ func redeploying[T any](t *testing.T, p *platform, d *deployer, name string, in 
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.SetTestTimeout(48 * time.Hour)
+	env.SetOnActivityHeartbeatListener(shown.beat)
 	a.Register(env)
 	var out T
 	v, err := env.ExecuteActivity(name, in)

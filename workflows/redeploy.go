@@ -181,8 +181,11 @@ func (s *start) verify(ctx workflow.Context, job core.JobRef) (done bool) {
 		return true
 	}
 	_ = s.failed(got.Reason, got.Note)
-	r.show(ctx, fmt.Sprintf("redeploy: job %s is not well (%s): making way", job.ID, got.Reason))
-	way, err := callMakeWay(ctx, activities.MakeWayInput{Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !s.back && !r.in.NoUndo, Restored: s.in.Savepoint, Newest: got.Newest})
+	r.show(ctx, fmt.Sprintf("redeploy: job %s is not well (%s): making way, where that loses nothing; the heartbeat of MakeWay says what is waited for", job.ID, got.Reason))
+	way, err := callMakeWay(ctx, activities.MakeWayInput{
+		Key: r.in.Key, Job: job, Unwell: got.Undo != "" && !s.back && !r.in.NoUndo, Restored: s.in.Savepoint, Newest: got.Newest,
+		Checkpoints: redeploy.Checkpoints(s.pre.Checkpoint, s.pre.Job.ID, job.ID),
+	})
 	switch {
 	case err != nil:
 		way.Note = rootCause(err)

@@ -34,8 +34,10 @@ type session struct {
 	verify  func(n int, in activities.VerifyInput) (activities.Verified, error)
 	makeWay func(in activities.MakeWayInput) (activities.Way, error)
 	prune   func() (activities.Pruned, error)
+	tidy    func() (activities.Tidied, error)
 
 	pruned    []activities.PruneInput
+	tidied    []activities.TidyInput
 	stops     []core.StopRequest
 	submitted []activities.SubmitInput
 	verified  []activities.VerifyInput
@@ -47,7 +49,7 @@ func (s *session) register(env *testsuite.TestWorkflowEnvironment) {
 	for name, f := range map[string]any{
 		activities.NameStopJob: s.StopJob, activities.NameAwaitStop: s.AwaitStop, activities.NameCheckSavepoint: s.CheckSavepoint,
 		activities.NameSubmitJob: s.SubmitJob, activities.NameMakeWay: s.MakeWay,
-		activities.NameTidySavepoints: s.TidySavepoints,
+		activities.NameTidySavepoints: s.TidySavepoints, activities.NameTidy: s.Tidy,
 	} {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -119,6 +121,14 @@ func (s *session) TidySavepoints(_ context.Context, in activities.PruneInput) (a
 		return s.prune()
 	}
 	return activities.Pruned{}, nil
+}
+
+func (s *session) Tidy(_ context.Context, in activities.TidyInput) (activities.Tidied, error) {
+	s.tidied = append(s.tidied, in)
+	if s.tidy != nil {
+		return s.tidy()
+	}
+	return activities.Tidied{}, nil
 }
 
 const trigger = "aa000000000000000000000000000000"
@@ -495,5 +505,117 @@ func TestWhatAPersonRuns(t *testing.T) {
 	want := "flink run -t yarn-application -d -s file:/sp/1 -Dpipeline.jobvertex-parallelism-overrides=" + vertexID + ":2 -Dyarn.tags=a <jar> <arguments>"
 	if o.Reason != core.ReasonLeftStopped || !strings.Contains(o.Note, want) {
 		t.Errorf("%s: %q, want in it %q", o.Reason, o.Note, want)
+	}
+}
+
+// TestClearingUp: after the change, with the ids of all that was submitted, whether it
+// did or not; and what comes of it changes no outcome.
+func TestClearingUp(t *testing.T) {
+	t.Parallel()
+	extras := map[string]string{"queue": "shop"}
+	first, second := redeploy.JobID(trigger, 0), redeploy.JobID(trigger, 1)
+	refuse := func(int, activities.SubmitInput) (activities.Submitted, error) {
+		return activities.Submitted{Refused: core.ReasonRefused, Note: "no jar"}, nil
+	}
+	for name, tt := range map[string]struct {
+		reason string
+		extras map[string]string
+		bend   func(*session)
+		kind   core.OutcomeKind
+		// job is the one that lives, submitted what was submitted beside the one that was
+		// stopped; nil: nothing is to be cleared up.
+		job       core.JobRef
+		submitted []string
+		note      string
+	}{
+		"nothing left by the platform": {"a session cluster stages nothing", nil, nil, core.Applied, core.JobRef{}, nil, "every vertex runs at the wanted size"},
+		"applied": {"it is told what was ended", extras, func(s *session) {
+			s.tidy = func() (activities.Tidied, error) { return activities.Tidied{Note: "ended application_2"}, nil }
+		}, core.Applied, core.JobRef{ID: first, Extras: map[string]string{"application": "new"}}, []string{first}, "every vertex runs at the wanted size; ended application_2"},
+		"undone": {"both submissions have staged something", extras, func(s *session) {
+			s.submit = func(n int, in activities.SubmitInput) (activities.Submitted, error) {
+				s.ended[first] = true
+				return submitted(s, in), nil
+			}
+		}, core.Undone, core.JobRef{ID: second, Extras: map[string]string{"application": "new"}}, []string{first, second}, "every vertex runs at the wanted size"},
+		"left stopped": {"what was staged in vain is removed, by what is known of the job", extras, func(s *session) { s.submit = refuse },
+			core.Failed, core.JobRef{Extras: extras}, []string{first}, "no jar"},
+		"not cleared up": {"the job runs all the same", extras, func(s *session) {
+			s.tidy = func() (activities.Tidied, error) {
+				return activities.Tidied{}, temporal.NewNonRetryableApplicationError("not allowed", activities.ErrTypeRefused, nil)
+			}
+		}, core.Applied, core.JobRef{ID: first, Extras: map[string]string{"application": "new"}}, []string{first}, "wanted size; not cleared up: not allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := redeploying(t)
+			before := w.preflight
+			w.preflight = func(in activities.RescaleInput) (activities.Preflight, error) {
+				pre, err := before(in)
+				pre.Redeploy.Extras = tt.extras
+				return pre, err
+			}
+			if tt.extras != nil {
+				w.session.submit = func(_ int, in activities.SubmitInput) (activities.Submitted, error) {
+					return submitted(&w.session, in), nil
+				}
+			}
+			if tt.bend != nil {
+				tt.bend(&w.session)
+			}
+			o := saga(t, w)
+			if o.Kind != tt.kind || !strings.Contains(o.Note, tt.note) {
+				t.Errorf("%s: %s %q, want %s %q", tt.reason, o.Kind, o.Note, tt.kind, tt.note)
+			}
+			var want []activities.TidyInput
+			if tt.submitted != nil {
+				job := tt.job
+				job.Key, job.Name = key(), "orders"
+				want = []activities.TidyInput{{Key: key(), Job: job, Submitted: append([]string{"job-1"}, tt.submitted...)}}
+			}
+			if diff := cmp.Diff(want, w.session.tidied); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// submitted starts the job as on a platform that has applications.
+func submitted(s *session, in activities.SubmitInput) activities.Submitted {
+	id := redeploy.JobID(in.Trigger, in.Number)
+	if s.ended[id] {
+		return activities.Submitted{Ended: true, Note: "it is FAILED"}
+	}
+	s.live[id] = in.Vertices[0].Parallelism
+	s.most = max(s.most, len(s.live))
+	return activities.Submitted{JobID: id, Job: &core.JobRef{ID: id, Extras: map[string]string{"application": "new"}}}
+}
+
+// TestWhereAJobsOwnCheckpointsAre is told to whoever has to end it.
+func TestWhereAJobsOwnCheckpointsAre(t *testing.T) {
+	t.Parallel()
+	w := redeploying(t)
+	before := w.preflight
+	w.preflight = func(in activities.RescaleInput) (activities.Preflight, error) {
+		pre, err := before(in)
+		pre.Checkpoint = "hdfs://ns/cp/job-1/chk-7"
+		return pre, err
+	}
+	w.session.verify = func(n int, _ activities.VerifyInput) (activities.Verified, error) {
+		if n == 1 {
+			return activities.Verified{Kind: core.Failed, Reason: core.ReasonJobFailing, Undo: core.ReasonJobFailing}, nil
+		}
+		return activities.Verified{}, nil
+	}
+	way := w.session.MakeWay
+	asked := ""
+	w.session.makeWay = func(in activities.MakeWayInput) (activities.Way, error) {
+		asked = in.Checkpoints
+		w.session.makeWay = nil
+		return way(t.Context(), in)
+	}
+	o := saga(t, w)
+	if want := "hdfs://ns/cp/" + redeploy.JobID(trigger, 0); o.Kind != core.Undone || asked != want {
+		t.Errorf("%s, looked into %q, want %q", o.Kind, asked, want)
 	}
 }

@@ -33,13 +33,21 @@ func (c *Cluster) StopResult(ctx context.Context, job core.JobRef, trigger strin
 	return result, err
 }
 
-// Cancel ends a job without a savepoint.
+// Cancel ends a job without a savepoint. Where its application, which is ours, waits
+// for an attempt, there is no Flink to ask: the ResourceManager ends it.
 func (c *Cluster) Cancel(ctx context.Context, job core.JobRef) error {
 	p, err := c.open(ctx, job)
-	if err != nil {
+	if err == nil {
+		err = p.flink.Cancel(ctx, job)
+	}
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return p.flink.Cancel(ctx, job)
+	app, asked := c.application(ctx, job.Extras[extraApplication])
+	if asked != nil || app.State.ended() || app.address() != "" || app.jobOf() != job.ID {
+		return err
+	}
+	return c.kill(ctx, app.ID)
 }
 
 // statusOver is the status of a job whose application, which is ours, has ended with

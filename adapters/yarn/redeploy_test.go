@@ -633,3 +633,37 @@ func TestByHand(t *testing.T) {
 		}
 	}
 }
+
+// TestCancelOfAnApplicationThatWaits: the ResourceManager ends what has no Flink to ask,
+// where it was submitted by us for exactly that job.
+func TestCancelOfAnApplicationThatWaits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		bend   func(d *deployment)
+		killed bool
+		err    error
+	}{
+		"waits":     {"its JobManager is gone", func(d *deployment) { d.rm.apps[secondID] = d.second("ACCEPTED", "UNDEFINED", "") }, true, nil},
+		"another's": {"it is not ours to end", func(d *deployment) { a := d.second("ACCEPTED", "UNDEFINED", ""); a.Tags = ""; d.rm.apps[secondID] = a }, false, core.ErrNotReady},
+		"for another": {"it has another job", func(d *deployment) {
+			a := d.second("ACCEPTED", "UNDEFINED", "")
+			a.Tags = "flinkscaler-" + oldJob
+			d.rm.apps[secondID] = a
+		}, false, core.ErrNotReady},
+		"runs, silent":   {"what it does is not known", func(d *deployment) { d.rm.apps[secondID] = d.second("RUNNING", "UNDEFINED", ""); d.flink.Close() }, false, core.ErrUnreachable},
+		"ended":          {"there is nothing to end", func(d *deployment) { d.rm.apps[secondID] = d.second("FINISHED", "FAILED", "") }, false, core.ErrNotFound},
+		"YARN is silent": {"nothing is known", func(d *deployment) { d.rm.Close() }, false, core.ErrUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deploying(t, "2.3.0", "exit 0")
+			tt.bend(d)
+			job := core.JobRef{ID: newJob, Name: "orders", Extras: map[string]string{"target": extras()["target"], "application": secondID}}
+			err := d.Cancel(t.Context(), job)
+			if killed := d.rm.asked("PUT ") > 0; !errors.Is(err, tt.err) || killed != tt.killed {
+				t.Errorf("%s: %v, killed %v", tt.reason, err, killed)
+			}
+		})
+	}
+}

@@ -73,6 +73,22 @@ func canonical(p string) string {
 // OwnCheckpoint is true for the path of a checkpoint that the job itself took.
 func OwnCheckpoint(p, jobID string) bool { return strings.Contains(p, "/"+jobID+"/chk-") }
 
+// Checkpoints is the directory of the checkpoints of a job, by one that another job
+// of its program took; empty where Flink does not keep them by the job's id.
+func Checkpoints(seen, of, job string) string {
+	base, _, own := strings.Cut(seen, "/"+of+"/chk-")
+	if !own || of == "" || job == "" {
+		return ""
+	}
+	return base + "/" + job
+}
+
+// Parent is the directory that a path is in, of a URL too.
+func Parent(p string) string {
+	p = strings.TrimRight(p, "/")
+	return p[:max(0, strings.LastIndexByte(p, '/'))]
+}
+
 // Command is how a person starts the job again by hand. The program and its
 // arguments are not in it: they may hold what nobody else must see. The savepoint
 // comes first: the rest may be cut.

@@ -113,3 +113,31 @@ func TestCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckpointsOfAnotherJob are beside those of the one before, or nobody knows.
+func TestCheckpointsOfAnotherJob(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ reason, seen, of, want string }{
+		"own":         {"one folder for each id", "hdfs://ns/cp/old/chk-7", "old", "hdfs://ns/cp/new"},
+		"a savepoint": {"it was restored from that, and took none", "hdfs://ns/sp/savepoint-1", "old", ""},
+		"of another":  {"what that one did says nothing", "hdfs://ns/cp/older/chk-7", "old", ""},
+		"no folders":  {"state.checkpoints.create-subdir: false", "hdfs://ns/cp/chk-7", "old", ""},
+		"none":        {"nothing was seen", "", "old", ""},
+		"no id":       {"it would be found in any path", "hdfs://ns/cp//chk-7", "", ""},
+	} {
+		if got := redeploy.Checkpoints(tt.seen, tt.of, "new"); got != tt.want {
+			t.Errorf("%s: %s: %q, want %q", name, tt.reason, got, tt.want)
+		}
+	}
+}
+
+func TestParent(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]string{
+		"hdfs://ns/cp/a/chk-1": "hdfs://ns/cp/a", "hdfs:/cp/a/chk-1/": "hdfs:/cp/a", "file:///cp/a/chk-1": "file:///cp/a", "/cp/chk-1": "/cp", "chk-1": "",
+	} {
+		if got := redeploy.Parent(p); got != want {
+			t.Errorf("%s is in %q, want %q", p, got, want)
+		}
+	}
+}
