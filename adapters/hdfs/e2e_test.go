@@ -42,6 +42,20 @@ func TestSpaceAndTidy(t *testing.T) {
 	})
 }
 
+// TestStaged: what a submission has left is removed with all that is in it, and nothing
+// beside it.
+func TestStaged(t *testing.T) {
+	s, folder := storage(t), service+"/staged/0a"
+	put(t, folder+"/.flink/application_1", []byte("x"))
+	put(t, service+"/staged/0b", []byte("x"))
+	must(t, s.Exists(t.Context(), folder+"/.flink/application_1/_metadata"))
+	for range 2 {
+		must(t, s.Unstage(t.Context(), folder))
+		wantError(t, "what was removed", s.Exists(t.Context(), folder), core.ErrNotFound)
+	}
+	must(t, s.Exists(t.Context(), service+"/staged/0b/_metadata"))
+}
+
 // TestNoNameNode: one that is gone is seen at once, and the same Storage goes on
 // when it is back.
 func TestNoNameNode(t *testing.T) {

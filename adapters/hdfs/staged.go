@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"flinkscaler/core"
@@ -34,7 +35,10 @@ func (s *Storage) Unstage(ctx context.Context, folder string) error {
 	if err != nil {
 		return s.failed(op, folder, err)
 	}
-	if strings.Count(strings.Trim(at.path, "/"), "/")+1 < leastDepth || strings.Contains(at.path, "..") {
+	switch {
+	case slices.Contains(strings.Split(folder, "/"), ".."):
+		return s.failed(op, folder, fmt.Errorf("%w: it has .. in it", core.ErrRefused))
+	case strings.Count(strings.Trim(at.path, "/"), "/")+1 < leastDepth:
 		return s.failed(op, folder, fmt.Errorf("%w: it is too near to the top", core.ErrRefused))
 	}
 	_, err = ask(ctx, s, at, func(c client) (struct{}, error) {
