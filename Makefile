@@ -121,6 +121,7 @@ bench: ## Costs of an idle cycle on a real Temporal server
 record: ## Record golden histories of the present workflows for the replay test
 	@$(ENSURE) temporal
 	go test -tags integration,record -count 1 -run TestRecordHistories ./e2e/...
+	go test -tags integration,record -count 1 -run TestRecordHistories ./workflows
 
 .PHONY: up
 up: ## Temporal with PostgreSQL and UI, a Flink session cluster and the worker, in Docker
