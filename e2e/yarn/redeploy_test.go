@@ -37,7 +37,7 @@ type redeployed struct {
 
 // underDefaultScheduler starts a job that takes the size of its slow vertex as an
 // argument, and counts its records: it fails when one is lost or doubled.
-func underDefaultScheduler(t *testing.T, name, version string) *redeployed {
+func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *redeployed {
 	t.Helper()
 	c := onHadoop(t)
 	f, err := c.Flink(t.Context(), hadoop.FlinkOptions{Version: version, DefaultScheduler: true})
@@ -62,7 +62,7 @@ func underDefaultScheduler(t *testing.T, name, version string) *redeployed {
 		"yarn": map[string]any{
 			"resourceManagers": c.ResourceManagerURLs(), "user": c.User(), "flink": map[string]any{"timeout": "5 s"},
 			"redeploy": map[string]any{
-				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": "3 min",
+				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": submitWithin,
 				"jobs": map[string]any{name: map[string]any{"jar": f.Jar(), "entryClass": testjob.MainClass, "args": args("${parallelism:slow}"), "parallelism": 1}},
 			},
 		},
@@ -81,13 +81,25 @@ func underDefaultScheduler(t *testing.T, name, version string) *redeployed {
 func (r *redeployed) end(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	for _, a := range r.live(t, ctx) {
-		url := r.hadoop.ResourceManagerURLs()[0] + "/ws/v1/cluster/apps/" + a.ID + "/state"
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(`{"state":"KILLED"}`))
-		must(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		must(t, err)
-		must(t, res.Body.Close())
+		r.order(t, ctx, http.MethodPut, "/apps/"+a.ID+"/state", `{"state":"KILLED"}`, nil)
+	}
+}
+
+// order asks the ResourceManager for something; to is what the answer is read into.
+func (r *redeployed) order(t *testing.T, ctx context.Context, method, path, body string, to any) { //nolint:revive // t comes first
+	t.Helper()
+	url := r.hadoop.ResourceManagerURLs()[0] + "/ws/v1/cluster" + path + "?user.name=" + r.hadoop.User()
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	must(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %s", method, path, res.Status)
+	}
+	if to != nil {
+		must(t, json.NewDecoder(res.Body).Decode(to))
 	}
 }
 
@@ -138,6 +150,19 @@ func (r *redeployed) reaches(t *testing.T, to int) core.Outcome {
 		t.Fatalf("outcome %+v, %+v", o, o.Redeploy)
 	}
 	t.Logf("attempt %d: %s; %s from the stop to the new size", o.Attempt, o.Note, o.RunningAt.Sub(o.WrittenAt))
+	r.runs(t, o, to)
+	all, err := r.listed(t.Context())
+	must(t, err)
+	if want := len(r.changed) + 1; len(all) != want {
+		t.Errorf("%d applications in all, want %d: one for each change: %+v", len(all), want, all)
+	}
+	return o
+}
+
+// runs looks at what runs after an outcome: one job, from the savepoint, which has lost
+// and doubled nothing, and of what was staged only what it needs.
+func (r *redeployed) runs(t *testing.T, o core.Outcome, to int) {
+	t.Helper()
 	live := r.live(t, t.Context())
 	if len(live) != 1 || !strings.Contains(live[0].Tags, "flinkscaler-"+o.JobID) || !strings.Contains(live[0].Tags, "fa-"+r.name) {
 		t.Fatalf("live applications %+v, want one with the tags of job %s", live, o.JobID)
@@ -171,12 +196,30 @@ func (r *redeployed) reaches(t *testing.T, to int) core.Outcome {
 	if n := len(failures.History.Entries); n > 0 {
 		t.Errorf("the job failed %d times: it fails when a record is lost or doubled", n)
 	}
-	all, err := r.listed(t.Context())
+	r.staged(t, o.JobID, live[0].ID)
+}
+
+// staged: what submissions that are over have staged is gone, and what the containers
+// of the running application read is there.
+func (r *redeployed) staged(t *testing.T, job, application string) {
+	t.Helper()
+	root := r.flink.Savepoints() + "/flinkscaler-staging/" // beside savepoints/<name>
+	out, err := r.hadoop.FS(t.Context(), "-ls", "-C", "-R", root)
 	must(t, err)
-	if want := len(r.changed) + 1; len(all) != want {
-		t.Errorf("%d applications in all, want %d: one for each change: %+v", len(all), want, all)
+	needed := 0
+	for line := range strings.Lines(out) {
+		_, below, is := strings.Cut(strings.TrimSpace(line), "/flinkscaler-staging/")
+		switch {
+		case !is:
+		case below != job && !strings.HasPrefix(below, job+"/"):
+			t.Errorf("left over of a submission that is over: %s", below)
+		case strings.HasPrefix(below, job+"/.flink/"+application+"/"):
+			needed++
+		}
 	}
-	return o
+	if needed == 0 {
+		t.Errorf("nothing is staged for %s, which runs:\n%s", application, out)
+	}
 }
 
 func readJSON(t *testing.T, url string, to any) {
@@ -198,15 +241,7 @@ type moment struct {
 // killAt waits for a moment, kills the worker at it, and starts it again.
 func (r *redeployed) killAt(t *testing.T, m moment) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for !m.seen(ctx) {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("the moment did not come: %s", m.name)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	r.sees(t, m)
 	must(t, r.Worker.Kill())
 	t.Logf("killed %s", m.name)
 	must(t, r.Worker.Launch())
@@ -249,7 +284,7 @@ func submits() moment {
 // before the submission, while the command runs before and after YARN shows its
 // application, and while the new job is watched.
 func TestRedeployKilledAtEachStep(t *testing.T) {
-	r := underDefaultScheduler(t, "redeployed", toolcache.Flink2)
+	r := underDefaultScheduler(t, "redeployed", toolcache.Flink2, "3 min")
 	stopping := r.wrote("before the stop", "stopping the job with a savepoint")
 	r.resize(2)
 	r.killAt(t, stopping)
@@ -261,13 +296,25 @@ func TestRedeployKilledAtEachStep(t *testing.T) {
 	r.killAt(t, r.shown("after the stop", 2, func(a listed) bool { return a.State == "FINISHED" }))
 	r.killAt(t, r.shown("once YARN shows the application", 3, func(a listed) bool { return a.State != "RUNNING" }))
 	r.reaches(t, 1)
-	out, err := r.hadoop.FS(t.Context(), "-ls", r.flink.Savepoints()+"/../flinkscaler-staging")
-	t.Logf("staged: %v\n%s", err, out)
+}
+
+// sees waits for a moment.
+func (r *redeployed) sees(t *testing.T, m moment) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !m.seen(ctx) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the moment did not come: %s", m.name)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // TestRedeployOnFlink1: once, with nothing in the way.
 func TestRedeployOnFlink1(t *testing.T) {
-	r := underDefaultScheduler(t, "redeployed-1", toolcache.Flink1)
+	r := underDefaultScheduler(t, "redeployed-1", toolcache.Flink1, "3 min")
 	r.resize(2)
 	r.reaches(t, 2)
 }
