@@ -50,9 +50,10 @@ e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink ope
 	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/... ./internal/kubesim/... ./adapters/k8s/... ./e2e/k8s/...)
 
 .PHONY: e2e-yarn
+# Two packages at a time: what they do most is wait for YARN.
 e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
 	@$(ENSURE) $(HADOOP_TOOLS)
-	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/... $(addsuffix /...,$(wildcard ./e2e/yarn)))
+	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 2 -timeout 45m ./e2e/yarn/... ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/...)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
