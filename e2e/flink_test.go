@@ -322,6 +322,7 @@ func TestTaskManagerLost(t *testing.T) {
 		"hung":   {10 * time.Minute, (*flinklocal.Process).Stop, func(t *testing.T, p *flinklocal.Process) { must(t, p.Cont()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // both wait, most of the time
 			f := newReal(t, flinklocal.Options{TaskManagers: 2, Slots: 2, WebTimeout: tt.web, Config: map[string]string{"heartbeat.timeout": "60000"}})
 			f.rate(2000)
 			f.submit(2, "1000")
