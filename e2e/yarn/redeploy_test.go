@@ -298,6 +298,26 @@ func TestRedeployKilledAtEachStep(t *testing.T) {
 	r.reaches(t, 1)
 }
 
+// fill has an application of another name take the room of the queue, and gives its id.
+// It asks for one container, and never registers.
+func (r *redeployed) fill(t *testing.T, megabytes int) string {
+	t.Helper()
+	var made struct {
+		ID string `json:"application-id"`
+	}
+	r.order(t, t.Context(), http.MethodPost, "/apps/new-application", "", &made)
+	r.order(t, t.Context(), http.MethodPost, "/apps", fmt.Sprintf(`{"application-id":%q,"application-name":"filler","application-type":"YARN","queue":"default","max-app-attempts":1,
+		"am-container-spec":{"commands":{"command":"sleep 300"}},"resource":{"memory":%d,"vCores":1}}`, made.ID, megabytes), nil)
+	r.rig.t.Cleanup(func() { r.free(t, made.ID) })
+	return made.ID
+}
+
+// free ends the application that fills the queue.
+func (r *redeployed) free(t *testing.T, id string) {
+	t.Helper()
+	r.order(t, context.WithoutCancel(t.Context()), http.MethodPut, "/apps/"+id+"/state", `{"state":"KILLED"}`, nil)
+}
+
 // sees waits for a moment.
 func (r *redeployed) sees(t *testing.T, m moment) {
 	t.Helper()
@@ -310,6 +330,29 @@ func (r *redeployed) sees(t *testing.T, m moment) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// TestRedeployIntoAFullQueue: somebody takes the room after the stop. The submission is
+// ended by our time-out, and its application with it; once there is room the job runs
+// at the size before, once.
+func TestRedeployIntoAFullQueue(t *testing.T) {
+	r := underDefaultScheduler(t, "crowded", toolcache.Flink2, "20 s")
+	stopped := r.shown("after the stop", 1, func(a listed) bool { return a.State == "FINISHED" })
+	r.resize(2)
+	r.sees(t, stopped)
+	fillers := []string{r.fill(t, 4096), r.fill(t, 4096)} // all that the one node has
+	r.sees(t, r.shown("while it waits for room", 2, func(a listed) bool { return a.State == "ACCEPTED" }))
+	r.sees(t, r.shown("ended by the time-out", 2, func(a listed) bool { return a.State == "KILLED" }))
+	for _, id := range fillers {
+		r.free(t, id)
+	}
+	st := r.await(r.key, "the size before", func(s workflows.Status) bool { return s.Rescale == nil && s.LastRescale != nil })
+	o := *st.LastRescale
+	if o.Kind != core.Undone || o.Reason != core.ReasonJobNotRunning || !strings.Contains(o.Note, "did not run within 20s and was ended") || o.Undo == nil || o.Undo.Kind != core.Applied {
+		t.Fatalf("outcome %+v, undo %+v", o, o.Undo)
+	}
+	t.Logf("%s; %s without the job", o.Note, o.RunningAt.Sub(o.WrittenAt))
+	r.runs(t, o, 1)
 }
 
 // TestRedeployOnFlink1: once, with nothing in the way.
