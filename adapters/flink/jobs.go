@@ -47,7 +47,7 @@ func (c *Cluster) Locate(ctx context.Context, target core.Target) (core.JobRef, 
 	if err != nil {
 		return core.JobRef{}, err
 	}
-	job, err := onlyLive(jobs, name)
+	job, err := OnlyLive(jobs, func(j Job) bool { return j.Name == name })
 	if err != nil {
 		return core.JobRef{}, &core.OpError{Op: "find job", Subject: name, Err: err}
 	}
@@ -58,30 +58,30 @@ func (c *Cluster) Locate(ctx context.Context, target core.Target) (core.JobRef, 
 	return ref, nil
 }
 
-// onlyLive picks the one job of that name that has not ended.
-func onlyLive(jobs []Job, name string) (Job, error) {
+// OnlyLive picks the one job that fits and has not ended. None: core.ErrNotFound.
+// Several: core.ErrAmbiguous with their ids; the newest is never guessed.
+func OnlyLive(jobs []Job, fits func(Job) bool) (Job, error) {
 	var live []Job
-	ended := 0
+	var ids, ended []string
 	for _, j := range jobs {
 		switch {
-		case j.Name != name:
+		case !fits(j):
 		case j.State.Ended():
-			ended++
+			ended = append(ended, string(j.State))
 		default:
-			live = append(live, j)
+			live, ids = append(live, j), append(ids, j.ID)
 		}
 	}
-	switch len(live) {
-	case 0:
-		return Job{}, fmt.Errorf("%w: no live job of that name, %d ended, %d jobs in all", core.ErrNotFound, ended, len(jobs))
-	case 1:
+	switch {
+	case len(live) == 1:
 		return live[0], nil
+	case len(live) > 1:
+		return Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
+	case len(ended) > 0:
+		slices.Sort(ended) // a session keeps many
+		return Job{}, fmt.Errorf("%w: no live job, it is %s", core.ErrNotFound, strings.Join(slices.Compact(ended), ", "))
 	}
-	ids := make([]string, 0, len(live))
-	for _, j := range live {
-		ids = append(ids, j.ID)
-	}
-	return Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
+	return Job{}, fmt.Errorf("%w: no live job among the %d of its Flink", core.ErrNotFound, len(jobs))
 }
 
 // Status reads the job as Flink shows it. Flink answers from a copy of the

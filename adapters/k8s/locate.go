@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"flinkscaler/adapters/flink"
 	"flinkscaler/core"
@@ -117,7 +116,7 @@ func (v *view) pick(ctx context.Context, subject string, fits func(flink.Job) bo
 	if err != nil {
 		return core.JobRef{}, err
 	}
-	job, err := onlyLive(jobs, fits)
+	job, err := flink.OnlyLive(jobs, fits)
 	if err != nil {
 		return core.JobRef{}, &core.OpError{Op: "find job", Subject: subject, Err: err}
 	}
@@ -126,28 +125,4 @@ func (v *view) pick(ctx context.Context, subject string, fits func(flink.Job) bo
 		ref.FlinkVersion = version.Flink
 	}
 	return ref, nil
-}
-
-// onlyLive picks the one job that fits and has not ended.
-func onlyLive(jobs []flink.Job, fits func(flink.Job) bool) (flink.Job, error) {
-	var live []flink.Job
-	var ids, ended []string
-	for _, j := range jobs {
-		switch {
-		case !fits(j):
-		case j.State.Ended():
-			ended = append(ended, string(j.State))
-		default:
-			live, ids = append(live, j), append(ids, j.ID)
-		}
-	}
-	switch {
-	case len(live) == 1:
-		return live[0], nil
-	case len(live) > 1:
-		return flink.Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
-	case len(ended) > 0:
-		return flink.Job{}, fmt.Errorf("%w: no live job, it is %s", core.ErrNotFound, strings.Join(ended, ", "))
-	}
-	return flink.Job{}, fmt.Errorf("%w: no live job among the %d of its Flink", core.ErrNotFound, len(jobs))
 }

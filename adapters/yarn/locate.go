@@ -184,7 +184,7 @@ func (p *place) only(ctx context.Context) (core.JobRef, error) {
 		return core.JobRef{}, p.route.fail(errNoJobs)
 	}
 	p.route.saw(jobs)
-	job, err := onlyLive(jobs, p.target.JobName)
+	job, err := flink.OnlyLive(jobs, func(j flink.Job) bool { return p.target.JobName == "" || j.Name == p.target.JobName })
 	if err != nil {
 		e := &core.OpError{Op: "find job", Subject: p.app.ID, Err: err}
 		if errors.Is(err, core.ErrAmbiguous) {
@@ -193,30 +193,6 @@ func (p *place) only(ctx context.Context) (core.JobRef, error) {
 		return core.JobRef{}, e
 	}
 	return p.ref(ctx, job)
-}
-
-// onlyLive picks the one job of that name that has not ended; an empty name fits all.
-func onlyLive(jobs []flink.Job, name string) (flink.Job, error) {
-	var live []flink.Job
-	var ids, ended []string
-	for _, j := range jobs {
-		switch {
-		case name != "" && j.Name != name:
-		case j.State.Ended():
-			ended = append(ended, string(j.State))
-		default:
-			live, ids = append(live, j), append(ids, j.ID)
-		}
-	}
-	switch {
-	case len(live) == 1:
-		return live[0], nil
-	case len(live) > 1:
-		return flink.Job{}, fmt.Errorf("%w: %s", core.ErrAmbiguous, strings.Join(ids, ", "))
-	case len(ended) > 0:
-		return flink.Job{}, fmt.Errorf("%w: no live job, it is %s", core.ErrNotFound, strings.Join(ended, ", "))
-	}
-	return flink.Job{}, fmt.Errorf("%w: no live job among the %d of its Flink", core.ErrNotFound, len(jobs))
 }
 
 // ref is a job of the place.
