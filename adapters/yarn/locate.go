@@ -205,6 +205,18 @@ func (p *place) ref(ctx context.Context, j flink.Job) (core.JobRef, error) {
 	if v, err := p.flink.Version(ctx); err == nil { // not knowing it is no reason not to find the job
 		ref.FlinkVersion = v.Flink
 	}
-	ref.Means = &core.Means{Method: "yarn-in-place", Elastic: true, Withdraws: true}
+	ref.Means = &core.Means{Method: methodOf(j.Scheduler), Elastic: true, Withdraws: true}
 	return ref, nil
+}
+
+// methodOf names how jobs of a scheduler are changed, for people. Flink tells the
+// scheduler from 2.3 on; before, what it refuses tells it.
+func methodOf(scheduler string) string {
+	switch scheduler {
+	case "Adaptive":
+		return "yarn-in-place"
+	case "":
+		return "yarn"
+	}
+	return "yarn-redeploy"
 }
