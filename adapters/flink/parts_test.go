@@ -2,6 +2,7 @@ package flink
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,5 +79,14 @@ func TestPollIsGentle(t *testing.T) {
 		if got := pollEvery(interval); got != want {
 			t.Errorf("every %s for a fetch interval of %s, want %s", got, interval, want)
 		}
+	}
+}
+
+// TestUnspeakable: what may be a secret, and what all may read.
+func TestUnspeakable(t *testing.T) {
+	t.Parallel()
+	got := Unspeakable([]string{"--name", "orders", "--token", "s3cret-token", "--password=hunter22", "-Dkey=value", "8", "plain"}, "orders")
+	if want := []string{"s3cret-token", "hunter22", "value", "plain"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,15 +114,16 @@ func placeholders(args []string) []string {
 }
 
 // Unspeakable are the arguments that an error must not repeat, as a program does
-// that does not like one: any may be a secret, but for the names of options.
-func Unspeakable(args []string) []string {
+// that does not like one: any may be a secret, but for the names of options and for
+// what all may read, such as the job's name.
+func Unspeakable(args []string, public ...string) []string {
 	const least = 5 // shorter ones are numbers and flags, and parts of other words
 	var out []string
 	for _, a := range args {
 		if name, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(name, "-") {
 			a = value
 		}
-		if len(a) >= least && !strings.HasPrefix(a, "-") {
+		if len(a) >= least && !strings.HasPrefix(a, "-") && !slices.Contains(public, a) {
 			out = append(out, a)
 		}
 	}

@@ -202,7 +202,7 @@ func (c *Cluster) Submit(ctx context.Context, s core.Submission) (core.JobRef, e
 	if err == nil {
 		return core.JobRef{ID: s.JobID, Name: s.Name}, nil
 	}
-	return core.JobRef{}, Redacted(err, Unspeakable(args))
+	return core.JobRef{}, Redacted(err, Unspeakable(args, s.Name))
 }
 
 type runRequest struct {

@@ -69,7 +69,7 @@ func (c *Cluster) command(s core.Submission, m memo) (command, []string, error) 
 		return command{}, nil, err
 	}
 	args, err := flink.Expand(program.Args, s.Vertices)
-	secrets := flink.Unspeakable(append(slices.Clone(program.Args), args...))
+	secrets := flink.Unspeakable(append(slices.Clone(program.Args), args...), s.Name)
 	if err != nil {
 		return command{}, secrets, err
 	}
