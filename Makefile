@@ -53,6 +53,7 @@ e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink ope
 # Two packages at a time: what they do most is wait for YARN.
 e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
 	@$(ENSURE) $(HADOOP_TOOLS)
+	@echo "e2e-yarn: two packages at a time; each tells all at its end, the first after some 5 minutes, the last after some 15 ..."
 	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 2 -timeout 45m ./e2e/yarn/... ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/...)
 
 .PHONY: e2e-oracle
