@@ -54,7 +54,7 @@ e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink ope
 e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
 	@$(ENSURE) $(HADOOP_TOOLS)
 	@echo "e2e-yarn: two packages at a time; each tells all at its end, the first after some 5 minutes, the last after some 15 ..."
-	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 2 -timeout 45m ./e2e/yarn/... ./e2e/hadoop/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/...)
+	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 2 -timeout 45m ./e2e/hadoop/... ./e2e/yarn/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/...)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
