@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"flinkscaler/adapters/flink/shared"
 	"flinkscaler/core"
 )
 
@@ -49,20 +49,7 @@ func (c *Cluster) Discover(ctx context.Context, namespaces []string) ([]Found, [
 		return nil, nil, err
 	}
 	found := make([]judged, len(objects))
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(atOnce, len(objects)) {
-		group.Go(func() {
-			for i := range next {
-				found[i] = c.judge(ctx, objects[i], objects)
-			}
-		})
-	}
-	for i := range objects {
-		next <- i
-	}
-	close(next)
-	group.Wait()
+	shared.Each(len(objects), atOnce, func(i int) { found[i] = c.judge(ctx, objects[i], objects) })
 	var out []Found
 	for _, d := range found {
 		out, notes = append(out, d.found...), append(notes, d.notes...)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
+	"flinkscaler/adapters/flink/shared"
 	"flinkscaler/core"
 )
 
@@ -41,20 +41,7 @@ func (c *Cluster) Discover(ctx context.Context) ([]Found, []Note, error) {
 	apps := slices.Clone(l.apps)
 	slices.SortFunc(apps, func(a, b application) int { return strings.Compare(a.Name+" "+a.ID, b.Name+" "+b.ID) })
 	all := make([]judged, len(apps))
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(atOnce, len(apps)) {
-		group.Go(func() {
-			for i := range next {
-				all[i] = c.jobsFound(ctx, apps[i], apps)
-			}
-		})
-	}
-	for i := range apps {
-		next <- i
-	}
-	close(next)
-	group.Wait()
+	shared.Each(len(apps), atOnce, func(i int) { all[i] = c.jobsFound(ctx, apps[i], apps) })
 	var out []Found
 	var notes []Note
 	for _, j := range all {
