@@ -125,6 +125,16 @@ func missing(s metav1.Status, c call) string {
 	return ""
 }
 
+// errStale is core.ErrBusy where the object was changed since it was read: what
+// was to be written may still be right for it as it is now.
+var errStale error = stale{}
+
+type stale struct{}
+
+func (stale) Error() string { return core.ErrBusy.Error() }
+
+func (stale) Unwrap() error { return core.ErrBusy }
+
 // conflict tells somebody else's field from a change since the object was read.
 func conflict(s metav1.Status) (hint string, meaning error) {
 	var owners []string
@@ -136,7 +146,7 @@ func conflict(s metav1.Status) (hint string, meaning error) {
 		}
 	}
 	if len(owners) == 0 {
-		return "the object was changed since it was read; it has to be read again", core.ErrBusy
+		return "the object was changed since it was read; it has to be read again", errStale
 	}
 	return strings.Join(owners, "; ") + ": take the field out of what that manager applies, or let it alone have it", core.ErrForeign
 }

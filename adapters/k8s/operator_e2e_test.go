@@ -182,6 +182,54 @@ func TestGuards(t *testing.T) {
 	}
 }
 
+// TestChangedInBetween: an operator that writes the status between our look and our
+// write costs nothing; a spec that somebody changed then is looked at by whoever
+// decided.
+func TestChangedInBetween(t *testing.T) {
+	s := onStage(t, kubesim.Operator115, ordersWith(t, ""))
+	ref := s.steady(t)
+	s.operator.Halt(true) // nobody writes but this test
+	resource := flinkDeployment{}.resource()
+	for _, c := range []struct {
+		what, change string
+		times        int32 // how often it happens
+		patches      int32
+		want         error
+	}{
+		{"a status, or a note, is not the spec", `{"metadata":{"annotations":{"seen":"%d"}}}`, 2, 3, nil},
+		{"an object that is never at rest is left alone", `{"metadata":{"annotations":{"seen":"%d"}}}`, 100, wantTries, core.ErrBusy},
+		{"a spec may make what is wanted wrong", `{"spec":{"job":{"parallelism":%d}}}`, 1, 1, core.ErrBusy},
+	} {
+		before, asked := s.between.patches.Load(), s.asked(t)
+		up, left := s.grown(t, ref, 1), c.times
+		s.between.patchesGet(func(ask func() (*http.Response, error)) (*http.Response, error) {
+			if left--; left >= 0 {
+				s.write(t, "operator", types.MergePatchType, resource, "orders", fmt.Sprintf(c.change, left+3))
+			}
+			return ask()
+		})
+		err := s.Want(t.Context(), ref, "d1", up)
+		s.between.patchesGet(nil)
+		if c.want == nil && err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		} else if c.want != nil {
+			refusedWith(t, err, c.want, "changed since it was read")
+		}
+		if n := s.between.patches.Load() - before; n != c.patches {
+			t.Errorf("%s: %d writes, want %d", c.what, n, c.patches)
+		}
+		if changed := s.asked(t) != asked; changed != (c.want == nil) {
+			t.Errorf("%s: the object asks for %q, before for %q", c.what, s.asked(t), asked)
+		}
+		if c.want == nil { // carry it out, so that the next may be asked for
+			s.operator.Halt(false)
+			s.carriedOut(t, ref, up)
+			s.steady(t)
+			s.operator.Halt(true)
+		}
+	}
+}
+
 // TestLostAnswer: a write that was taken and had no answer shows, and is not made
 // twice.
 func TestLostAnswer(t *testing.T) {

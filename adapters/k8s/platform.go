@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,13 +66,38 @@ func (c *Cluster) Wanted(ctx context.Context, job core.JobRef) (core.Requirement
 }
 
 // Want writes what is wanted, the way that the object allows.
+//
+// Whoever looks after the object writes its status at any time, which makes it
+// another version than the one that was read. Where its spec is the same, it is
+// looked at anew and written at once. Where the spec was changed too, what is wanted
+// may be somebody else's by now: core.ErrBusy.
 func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r core.Requirements) error {
-	m, err := c.way(ctx, job)
-	if err != nil {
-		return err
+	var (
+		refused    error
+		generation int64
+	)
+	for range wantTries {
+		v, err := c.open(ctx, job)
+		if err != nil {
+			return err
+		}
+		if refused != nil && v.object.GetGeneration() != generation {
+			return refused
+		}
+		m, err := v.method(ctx)
+		if err != nil {
+			return err
+		}
+		generation = v.object.GetGeneration()
+		if refused = m.want(ctx, decision, r); !errors.Is(refused, errStale) {
+			return refused
+		}
 	}
-	return m.want(ctx, decision, r)
+	return refused
 }
+
+// wantTries is how often Want looks at an object whose status changes all the time.
+const wantTries = 4
 
 // Carried says how far what was wanted has come, by the object alone.
 func (c *Cluster) Carried(ctx context.Context, job core.JobRef, r core.Requirements) (core.Carried, error) {
