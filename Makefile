@@ -8,6 +8,8 @@ export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 ENSURE := go run ./tools/ensure
+# What the tests on a plain Flink run.
+FLINK_TOOLS := temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
 # What the Kubernetes tests run: a control plane, the operator, and the Flink that it understands.
 KUBE_TOOLS := kube render flink-operator flink:1.18.1 testjob
 # What the YARN tests run: the daemons of Hadoop, and both lines of Flink.
@@ -37,24 +39,30 @@ test: ## Everything that needs no real Flink: unit tests, and a real Temporal se
 unit: ## Unit tests only: nothing real, seconds
 	$(call timed,unit,go test -timeout 10m ./...)
 
+# The packages with tests of real systems, the longest first.
+E2E_FLINK := ./e2e ./e2e/oracle/... ./adapters/flink/... ./e2e/chaos/... ./internal/flinklocal/... ./internal/flinksim/... ./e2e/proxy/... ./e2e/testjob/...
+E2E_K8S := ./e2e/k8s ./adapters/k8s/... ./internal/kubelocal/... ./internal/kubesim/... ./e2e/k8s/deploy/...
+E2E_YARN := ./e2e/yarn/... ./adapters/yarn/... ./e2e/hadoop/... ./adapters/kerberos/... ./adapters/hdfs/... ./internal/kdclocal/...
+
 .PHONY: e2e
-e2e: e2e-needs ## Real Flink, real Temporal server, tctl, kill -9
-	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle
-	$(call timed,e2e,go test -v -tags e2e -count 1 -p 1 -timeout 60m $$(go list ./e2e/... | grep -v -e /e2e/k8s -e /e2e/yarn -e /e2e/hadoop) ./adapters/flink/... ./internal/flinklocal/... ./internal/flinksim/...)
-	@$(MAKE) --no-print-directory e2e-k8s
-	@$(MAKE) --no-print-directory e2e-yarn
+e2e: e2e-needs ## Real Flink, Temporal server, Kubernetes API, operator, YARN and HDFS, tctl, kill -9
+	@$(ENSURE) $(FLINK_TOOLS) $(KUBE_TOOLS) $(HADOOP_TOOLS)
+	@bash tools/e2e.sh e2e $(E2E_FLINK) $(E2E_YARN) $(E2E_K8S)
+
+.PHONY: e2e-flink
+e2e-flink: e2e-needs ## The part of it that needs Flink alone
+	@$(ENSURE) $(FLINK_TOOLS)
+	@bash tools/e2e.sh e2e-flink $(E2E_FLINK)
 
 .PHONY: e2e-k8s
 e2e-k8s: e2e-needs ## Real Kubernetes API server and controllers, real Flink operator, real Flink behind it
-	@$(ENSURE) $(KUBE_TOOLS)
-	$(call timed,e2e-k8s,go test -v -tags e2e -count 1 -p 1 -timeout 30m ./internal/kubelocal/... ./internal/kubesim/... ./adapters/k8s/... ./e2e/k8s/...)
+	@$(ENSURE) temporal tctl $(KUBE_TOOLS)
+	@bash tools/e2e.sh e2e-k8s $(E2E_K8S)
 
 .PHONY: e2e-yarn
-# Two packages at a time: what they do most is wait for YARN.
 e2e-yarn: e2e-needs ## Real HDFS, YARN and ZooKeeper, real Flink on them
-	@$(ENSURE) $(HADOOP_TOOLS)
-	@echo "e2e-yarn: two packages at a time; each tells all at its end, the first after some 5 minutes, the last after some 15 ..."
-	$(call timed,e2e-yarn,go test -v -tags e2e -count 1 -p 2 -timeout 45m ./e2e/hadoop/... ./e2e/yarn/... ./adapters/yarn/... ./adapters/hdfs/... ./adapters/kerberos/... ./internal/kdclocal/...)
+	@$(ENSURE) temporal tctl $(HADOOP_TOOLS)
+	@bash tools/e2e.sh e2e-yarn $(E2E_YARN)
 
 .PHONY: e2e-oracle
 e2e-oracle: ## Our strategy against the Java autoscaler itself on random jobs (SEED, CASES; needs a JDK and mvn)
@@ -92,7 +100,7 @@ build: ## Build the worker and the starter into bin/
 
 .PHONY: tools
 tools: ## Build or fetch everything the tests need, into the cache
-	@$(ENSURE) temporal tctl flink:2.3.0 flink:1.20.5 testjob oracle $(KUBE_TOOLS) $(HADOOP_TOOLS)
+	@$(ENSURE) $(FLINK_TOOLS) $(KUBE_TOOLS) $(HADOOP_TOOLS)
 
 .PHONY: fmt
 fmt: ## Format the code

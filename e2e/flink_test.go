@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -129,7 +130,7 @@ func upAndDown(t *testing.T, version string) {
 	step := time.Now()
 	f.rate(2500)
 	up := r.await(job, "more than three subtasks for 2,500 records/s", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
-	t.Logf("from load step to running at %d: %.1f s", slow(up), time.Since(step).Seconds())
+	t.Attr("from_load_to_running", fmt.Sprintf("%.1f s (at %d)", time.Since(step).Seconds(), slow(up)))
 	r.await(job, "the lag to drain", func(s workflows.Status) bool { return lag(s) < 2500 && settled(s) })
 
 	f.rate(500)

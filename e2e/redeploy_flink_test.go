@@ -53,7 +53,7 @@ func TestRedeployOnFlink(t *testing.T) {
 			f.rate(2200)
 			up := s.await(job, "growth", func(st workflows.Status) bool { return slow(st) >= 3 && settled(st) })
 			s.check(t, up, core.Applied)
-			t.Logf("%s; down for %s", up.LastRescale.Note, up.LastRescale.RunningAt.Sub(up.LastRescale.WrittenAt))
+			t.Attr("without_the_job", up.LastRescale.RunningAt.Sub(up.LastRescale.WrittenAt).String())
 			s.await(job, "the lag to drain", func(st workflows.Status) bool { return lag(st) < 2200 && settled(st) })
 			f.rate(300)
 			down := s.await(job, "a smaller size", func(st workflows.Status) bool { return slow(st) <= 2 && settled(st) })

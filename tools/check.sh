@@ -1,32 +1,11 @@
 #!/usr/bin/env bash
 # make check: everything that can be found without running a workflow. Every
 # check runs, also after one has failed; each prints its name and its time.
-# The tools are pinned in tools/check/go.mod and built once into the cache.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:--buildvcs=false}"
 
-# The folder of internal/toolcache.
-if [ -n "${FLINKSCALER_CACHE:-}" ]; then
-  bin=$FLINKSCALER_CACHE/bin
-elif [ "$(uname)" = Darwin ]; then
-  bin=$HOME/Library/Caches/flinkscaler/bin
-else
-  bin=${XDG_CACHE_HOME:-$HOME/.cache}/flinkscaler/bin
-fi
-
-# tool NAME MODULE PACKAGE: builds it unless the cache has that version, and
-# leaves its path in $tool.
-tool() {
-  local version
-  version=$(GOWORK=off go -C tools/check list -m -f '{{.Version}}' "$2") || return 1
-  tool=$bin/$1-${version#v}
-  [ -x "$tool" ] && return 0
-  echo "building $1 $version, once ..."
-  mkdir -p "$bin"
-  # Another run may build it too: the last one to finish wins, and both are whole.
-  GOWORK=off go -C tools/check build -trimpath -ldflags='-s -w' -o "$tool.$$" "$3" && mv "$tool.$$" "$tool"
-}
+. tools/tool.sh
 
 format() {
   local bad

@@ -60,7 +60,7 @@ func TestManyJobsInOneCycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := counted.all.Load()
-	t.Logf("%d jobs, %d requests, %s", many, n, took)
+	t.Attr("a_cycle", fmt.Sprintf("%d jobs, %d requests, %s", many, n, took))
 	if n != 2*many || n > cycle*DefaultQPS {
 		t.Errorf("%d requests to the API server for %d jobs, want two for each and %d at most", n, many, cycle*DefaultQPS)
 	}

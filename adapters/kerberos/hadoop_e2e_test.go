@@ -49,7 +49,7 @@ func TestSecuredHadoop(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Logf("boot of a secured NameNode, DataNode, ResourceManager and NodeManager took %s", time.Since(began).Round(100*time.Millisecond))
+	t.Attr("boot_of_a_secured_cluster", time.Since(began).Round(100*time.Millisecond).String())
 	for _, c := range []struct {
 		name string
 		test func(*testing.T)

@@ -21,6 +21,9 @@ func TestAFlinkApplicationThroughAllOfIt(t *testing.T) {
 		app, err = flink.Submit(ctx, hadoop.Application{Name: "orders", Tags: []string{"fa-orders"}, Args: hadoop.JobArgs(arrivals(t, 300))})
 		return err
 	})
+	active, err := shared.Active(ctx)
+	must(t, err)
+	sameShape(t, active.URL()+"/ws/v1/cluster/apps/"+app.ID, "app-running.200.json")
 	jobID, err := app.JobID(ctx)
 	must(t, err)
 	timed(t, "growth in place", func() error { rescale(t, app, 2); return nil })
@@ -31,7 +34,7 @@ func TestAFlinkApplicationThroughAllOfIt(t *testing.T) {
 	if again, err := app.JobID(ctx); err != nil || again != jobID {
 		t.Errorf("the job is %s after its JobManager died, %v; it was %s", again, err, jobID)
 	}
-	TestResourceManagers(t)
+	failOver(t)
 	timed(t, "YARN's memory of it", func() error {
 		return app.Wait(ctx, "known again", func(s hadoop.AppStatus) bool { return s.State == "RUNNING" && s.Address != "" })
 	})

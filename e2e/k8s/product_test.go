@@ -60,7 +60,7 @@ func TestTheWholeProduct(t *testing.T) {
 
 	both(much)
 	up := in.await("ours", "more than four subtasks for 3,500 records/s", func(s workflows.Status) bool { return at(s, testjob.SlowName) > 4 && s.Rescale == nil })
-	t.Logf("from the load to running at %d: %.1f s", at(up, testjob.SlowName), time.Since(began).Seconds())
+	t.Attr("from_load_to_running", fmt.Sprintf("%.1f s (at %d)", time.Since(began).Seconds(), at(up, testjob.SlowName)))
 	in.await("ours", "the lag to drain", func(s workflows.Status) bool { return s.Lag.Or(1e9) < much && settled(s) })
 	running := r.awaitJob(ours.URL(), first.Status.JobStatus.JobID, "running", func(j job) bool { return j.State == "RUNNING" })
 	slow := running.vertex(t, "slow")

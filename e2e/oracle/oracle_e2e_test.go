@@ -33,6 +33,8 @@ func TestOracle(t *testing.T) {
 	var text strings.Builder
 	report.Write(&text, s)
 	t.Log("\n" + text.String())
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	t.Attr("last_line", lines[len(lines)-1])
 	if report.Failed() {
 		t.Error("not the same, or too few cases")
 	}

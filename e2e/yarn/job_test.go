@@ -93,14 +93,14 @@ func (r *rig) outcome(key core.JobKey, n int) core.Outcome {
 	return h.Rescales[n-1]
 }
 
-// figures prints what a rescale took.
+// figures tells what a rescale took.
 func (r *rig) figures(what string, o core.Outcome) {
 	r.t.Helper()
 	took := "it did not run anew"
 	if d := o.RunningAt.Sub(o.StartedAt); d > 0 {
 		took = fmt.Sprintf("from the decision to running at the new size %.1f s", d.Seconds())
 	}
-	r.t.Logf("%s: %s (%s): %s; %s", what, o.Kind, o.Reason, took, o.Note)
+	r.t.Attr(strings.ReplaceAll(what, " ", "_"), fmt.Sprintf("%s: %s", o.Kind, took))
 }
 
 // containers waits until YARN shows so many containers of an application, that of the

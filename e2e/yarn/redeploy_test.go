@@ -152,7 +152,7 @@ func (r *redeployed) reaches(t *testing.T, to int) core.Outcome {
 	if o.Kind != core.Applied || o.Redeploy.To != o.JobID {
 		t.Fatalf("outcome %+v, %+v", o, o.Redeploy)
 	}
-	t.Logf("attempt %d: %s; %s from the stop to the new size", o.Attempt, o.Note, o.RunningAt.Sub(o.WrittenAt))
+	t.Attr("from_stop_to_running", fmt.Sprintf("%s (at %d, attempt %d)", o.RunningAt.Sub(o.WrittenAt), to, o.Attempt))
 	r.runs(t, o, to)
 	all, err := r.listed(t.Context())
 	must(t, err)
@@ -375,7 +375,7 @@ func TestRedeployIntoAFullQueue(t *testing.T) {
 	if o.Kind != core.Undone || !waited || !strings.Contains(o.Note, "within 45s") || o.Undo == nil || o.Undo.Kind != core.Applied {
 		t.Fatalf("outcome %+v, undo %+v", o, o.Undo)
 	}
-	t.Logf("%s; %s without the job", o.Note, o.RunningAt.Sub(o.WrittenAt))
+	t.Attr("without_the_job", o.RunningAt.Sub(o.WrittenAt).String())
 	r.runs(t, o, 1)
 }
 
