@@ -159,15 +159,21 @@ func newest(ctx context.Context, platform Platform, savepoints Savepoints, in Ma
 }
 
 // fromStorage finds the newest checkpoint of a job whose JobManager has ended with
-// it: beside the one that was seen last.
+// it: beside the one that was seen last, or where it would have written its first.
 func fromStorage(ctx context.Context, savepoints Savepoints, in MakeWayInput) (from, note string, err error) {
-	if in.Newest == "" {
+	directory := in.Checkpoints
+	if in.Newest != "" {
+		directory = redeploy.Parent(in.Newest)
+	}
+	if directory == "" {
 		return in.Restored, "", nil
 	}
-	found, err := savepoints.List(ctx, redeploy.Parent(in.Newest))
+	found, err := savepoints.List(ctx, directory)
 	switch {
 	case err != nil && !isFinal(err):
 		return "", "", err
+	case in.Newest == "" && (err != nil || len(found) == 0): // it has written none
+		return in.Restored, "", nil
 	case err != nil || len(found) == 0:
 		return in.Restored, "its own checkpoints are not there any more, what it did since is done again", nil
 	}

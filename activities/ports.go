@@ -151,7 +151,7 @@ type Submitter interface {
 	// Submit starts the job under the id given, and tells by what it is found.
 	// Idempotent by that id: a cluster runs it once at most, and where it cannot see
 	// to that itself, what an earlier call may have begun is waited for first.
-	// core.ErrRefused: Flink's words are in the text; a job of that id may be there
+	// core.ErrRefused, core.ErrNoRoom: Flink's words are in the text; a job of that id may be there
 	// all the same, begun by an earlier call or failed at once. core.ErrUnreachable:
 	// it may be on its way; look for it with Copies.
 	Submit(ctx context.Context, s core.Submission) (core.JobRef, error)

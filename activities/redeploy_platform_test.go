@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -149,7 +150,9 @@ func TestTheCheckpointOfAJobWhoseJobManagerIsGone(t *testing.T) {
 	}{
 		"a newer one":   {"completed after the last look", "hdfs://ns/cp/new/chk-3", []core.Savepoint{{Path: "hdfs://ns/cp/new/chk-4"}, {Path: "hdfs://ns/cp/new/chk-3"}}, nil, "hdfs://ns/cp/new/chk-4", "from its own newest"},
 		"deleted":       {"as Flink does with those of a job that fails", "hdfs://ns/cp/new/chk-3", nil, nil, "sp", "is done again"},
-		"none was seen": {"nothing of its own", "", []core.Savepoint{{Path: "not asked for"}}, nil, "sp", ""},
+		"none was seen": {"it may have completed one all the same", "", []core.Savepoint{{Path: "hdfs://ns/cp/new/chk-1"}}, nil, "hdfs://ns/cp/new/chk-1", "from its own newest"},
+		"none at all":   {"nothing of its own", "", nil, nil, "sp", ""},
+		"no place":      {"it never got so far", "", nil, gone, "sp", ""},
 		"no directory":  {"deleted with the job", "hdfs://ns/cp/new/chk-3", nil, gone, "sp", "is done again"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +160,7 @@ func TestTheCheckpointOfAJobWhoseJobManagerIsGone(t *testing.T) {
 			p := newPlatform()
 			p.fail["Inspect"] = gone
 			d := &deployer{platform: p, jobs: jobs(ref("new", core.JobFailed)), found: tt.found, listed: tt.listed}
-			got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Restored: "sp", Newest: tt.newest})
+			got, err := redeploying[activities.Way](t, p, d, activities.NameMakeWay, activities.MakeWayInput{Key: key(), Job: core.JobRef{ID: "new", Name: "orders"}, Restored: "sp", Newest: tt.newest, Checkpoints: "hdfs://ns/cp/new"})
 			if tt.newest != "" && !slices.Equal(d.directories, []string{"hdfs://ns/cp/new"}) {
 				t.Errorf("%s: looked into %q", tt.reason, d.directories)
 			}
@@ -235,12 +238,13 @@ func TestAJobThatWaitsForItsNextAttempt(t *testing.T) {
 		phase       string
 		directories []string
 	}{
-		"none completed": {"all is done again from the savepoint", ends, activities.MakeWayInput{Checkpoints: own}, nil, nil, over, 1, false, "about to end", []string{own}},
+		"none completed": {"all is done again from the savepoint", ends, activities.MakeWayInput{Checkpoints: own}, nil, nil, over, 1, false, "about to end", []string{own, own}},
+		"never began":    {"its JobManager says that nothing was done", ends, activities.MakeWayInput{}, nil, nil, over, 1, false, "about to end", nil},
 		"completed":      {"its sinks have committed", jobs(waits), activities.MakeWayInput{Checkpoints: own}, []core.Savepoint{{Path: own + "/chk-1"}}, nil, activities.Way{}, 0, false, "", []string{own}},
 		"seen before":    {"nothing has to be asked", jobs(waits), activities.MakeWayInput{Newest: own + "/chk-1"}, nil, nil, activities.Way{}, 0, false, "", nil},
 		"no directory":   {"it may write elsewhere", later(core.JobFailed), activities.MakeWayInput{Checkpoints: own}, nil, gone, over, 0, true, "not known whether it has completed a checkpoint", nil},
 		"place unknown":  {"nothing proves anything", later(core.JobFailed), activities.MakeWayInput{}, nil, nil, over, 0, true, "until it runs or ends: ask: not ready", nil},
-		"storage away":   {"no answer is no proof", later(core.JobFailed), activities.MakeWayInput{Checkpoints: own}, nil, unreachable, over, 0, true, "its checkpoints: ask", nil},
+		"storage away":   {"no answer is no proof, and no state to go on from", later(core.JobFailed), activities.MakeWayInput{Checkpoints: own}, nil, unreachable, over, 0, true, "its checkpoints: ask", nil},
 		"it runs": {"then its JobManager has to say so", func(n int) ([]core.JobRef, error) {
 			if n < 60 {
 				return jobs(ref("new", core.JobRunning))(n)
@@ -252,8 +256,17 @@ func TestAJobThatWaitsForItsNextAttempt(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := newPlatform()
-				p.fail["Inspect"] = &core.OpError{Op: "ask", Err: core.ErrNotReady}
+				if name != "never began" {
+					p.fail["Inspect"] = &core.OpError{Op: "ask", Err: core.ErrNotReady}
+				}
 				d := &deployer{platform: p, jobs: tt.jobs, found: tt.found, listed: tt.listed}
+				time.AfterFunc(3*time.Minute, func() {
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					if errors.Is(tt.listed, core.ErrUnreachable) { // storage comes back
+						d.listed = nil
+					}
+				})
 				in, began, shown := tt.in, time.Now(), &phases{}
 				in.Key, in.Job, in.Unwell, in.Restored = key(), core.JobRef{ID: "new", Name: "orders"}, true, "sp"
 				got, err := watched[activities.Way](t, p, d, shown, activities.NameMakeWay, in)

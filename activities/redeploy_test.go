@@ -158,6 +158,7 @@ func ref(id string, s core.JobState) core.JobRef {
 
 var (
 	unreachable = &core.OpError{Op: "ask", Err: core.ErrUnreachable}
+	full        = &core.OpError{Op: "ask", Err: fmt.Errorf("%w: waits", core.ErrNoRoom)}
 	refused     = &core.OpError{Op: "ask", Err: fmt.Errorf("%w: no such jar", core.ErrRefused)}
 	gone        = &core.OpError{Op: "ask", Err: core.ErrNotFound}
 )
@@ -376,6 +377,8 @@ func TestSubmitOnce(t *testing.T) {
 		"a duplicate":            {"refused, since it is there", seq([]core.JobRef{old}, []core.JobRef{ref(own, core.JobRunning)}), answer(refused), activities.Submitted{JobID: own}, 1, false},
 		"refused":                {"a plain no is an answer", jobs(old), answer(refused), activities.Submitted{Refused: core.ReasonRefused}, 1, false},
 		"refused, failed":        {"it came to be and failed at once", seq([]core.JobRef{old}, []core.JobRef{ref(own, core.JobFailed)}), answer(refused), activities.Submitted{Ended: true}, 1, false},
+		"no room":                {"it is the queue, not the job", jobs(old), answer(full), activities.Submitted{Refused: core.ReasonNoRoom}, 1, false},
+		"no room, ended":         {"it waited, and was ended", seq([]core.JobRef{old}, []core.JobRef{ref(own, core.JobCanceled)}), answer(full), activities.Submitted{Ended: true, Refused: core.ReasonNoRoom}, 1, false},
 		"no rights, for now":     {"the job is down: nothing but a plain no ends the tries", jobs(old), answer(&core.OpError{Err: core.ErrUnauthorized}), activities.Submitted{}, 1, true},
 		"cluster away":           {"never without having looked", func(int) ([]core.JobRef, error) { return nil, unreachable }, nil, activities.Submitted{}, 0, true},
 		"cluster away after it": {"nobody knows: asked again", func(n int) ([]core.JobRef, error) {

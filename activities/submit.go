@@ -54,7 +54,8 @@ type Submitted struct {
 	Job   *core.JobRef `json:"job,omitempty"`
 	// Other is a live job of that name that somebody else started: none of ours was.
 	Other string `json:"other,omitempty"`
-	// Ended is true when the job of this id is there and has ended.
+	// Ended is true when the job of this id is there and has ended; Refused then says
+	// why, where that is known.
 	Ended bool `json:"ended,omitempty"`
 	// Refused is why there is no job.
 	Refused core.Reason `json:"refused,omitempty"`
@@ -137,9 +138,12 @@ func submit(ctx context.Context, deployer Redeployer, s core.Submission, job cor
 		if out.Ended {
 			out.Note = spec.Cut(err.Error(), maxNote)
 		}
+		if out.Ended && errors.Is(err, core.ErrNoRoom) {
+			out.Refused = core.ReasonNoRoom
+		}
 		return out, nil
 	case lookErr == nil && errors.Is(err, core.ErrRefused):
-		return Submitted{Refused: core.ReasonRefused, Note: spec.Cut(err.Error(), maxNote)}, nil
+		return Submitted{Refused: core.ReasonFor(err), Note: spec.Cut(err.Error(), maxNote)}, nil
 	}
 	return Submitted{}, err
 }

@@ -27,6 +27,8 @@ var (
 	ErrNotAdaptive = errors.New("scheduler is not adaptive")
 	// ErrRefused: understood and refused for good; asking again is useless.
 	ErrRefused = errors.New("refused")
+	// ErrNoRoom is ErrRefused because what it takes cannot be had now.
+	ErrNoRoom = fmt.Errorf("%w: no room", ErrRefused)
 	// ErrUnauthorized: credentials missing, wrong or not sufficient.
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrNotFlink: something answers that is not Flink's REST API: HTML, a
@@ -71,6 +73,7 @@ func ReasonFor(err error) Reason {
 		{ErrNotReady, ReasonJobNotRunning},
 		{ErrForeign, ReasonForeignWriter},
 		{ErrNotAdaptive, ReasonNotAdaptive},
+		{ErrNoRoom, ReasonNoRoom},
 		{ErrRefused, ReasonRefused},
 		{ErrUnauthorized, ReasonUnauthorized},
 		{ErrNotFlink, ReasonNotFlink},

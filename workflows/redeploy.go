@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -136,7 +137,7 @@ func (s *start) try(ctx workflow.Context) (done bool) {
 		return true
 	case sub.Ended:
 		s.next() // its id is used up
-		return s.failed(core.ReasonJobNotRunning, sub.Note)
+		return s.failed(cmp.Or(sub.Refused, core.ReasonJobNotRunning), sub.Note)
 	case sub.Refused != "":
 		return s.failed(sub.Refused, sub.Note)
 	}

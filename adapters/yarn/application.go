@@ -85,6 +85,10 @@ func (a application) address() string {
 	return a.RPCAddress
 }
 
+// waits is true for one whose ApplicationMaster YARN has given no container yet: its
+// queue is full, or may run no more of them.
+func (a application) waits() bool { return a.State == stateAccepted && a.RunningContainers <= 0 }
+
 // who says which application it is, for people.
 func (a application) who() string {
 	return fmt.Sprintf("%s of %s in queue %s", a.ID, a.User, a.Queue)

@@ -37,6 +37,38 @@ func (c *Cluster) application(ctx context.Context, id string) (application, erro
 	return app, err
 }
 
+// attempts counts how often the ApplicationMaster of an application was started.
+// core.ErrNotFound: the ResourceManager does not know it.
+func (c *Cluster) attempts(ctx context.Context, id string) (int, error) {
+	return fetch(ctx, c, request{op: "read attempts of application", subject: id, path: "/apps/" + url.PathEscape(id) + "/appattempts"}, decodeAttempts)
+}
+
+// decodeAttempts gives the number of the newest attempt: older ones may be missing.
+func decodeAttempts(b []byte) (int, error) {
+	all, err := member(b, "appAttempts")
+	if err != nil || none(all) {
+		return 0, err
+	}
+	list, err := member(all, "appAttempt")
+	if err != nil || none(list) {
+		return 0, err
+	}
+	if bytes.HasPrefix(list, []byte("{")) { // one, as older versions write it
+		list = json.RawMessage("[" + string(list) + "]")
+	}
+	attempts, err := fromJSON[[]struct {
+		ID int `json:"id"`
+	}](list)
+	newest := 0
+	for _, a := range attempts {
+		if a.ID < 1 {
+			return 0, errors.New("an attempt without a number")
+		}
+		newest = max(newest, a.ID)
+	}
+	return newest, err
+}
+
 // decodeApplications takes what ResourceManagers write for none: null, {} or [].
 // Everything else that is not a list of applications is an error: it must not look
 // like none.

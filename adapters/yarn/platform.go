@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"flinkscaler/core"
 )
@@ -13,13 +14,17 @@ func (c *Cluster) Measure(ctx context.Context, job core.JobRef, pick core.Picker
 	return of(ctx, c, job, func(p *place) (core.Measurement, error) { return p.flink.Measure(ctx, job, pick) })
 }
 
-// Status reads the job as Flink shows it, without metrics.
+// Status reads the job as Flink shows it, without metrics. A job of ours that its program
+// has not come to yet is INITIALIZING.
 func (c *Cluster) Status(ctx context.Context, job core.JobRef) (core.JobStatus, error) {
 	status, err := of(ctx, c, job, func(p *place) (core.JobStatus, error) { return p.flink.Status(ctx, job) })
-	if err != nil {
-		return c.statusOver(ctx, job, err)
+	switch {
+	case err == nil:
+		return status, nil
+	case c.neverBegan(ctx, job, err):
+		return core.JobStatus{ID: job.ID, Name: job.Name, State: core.JobInitializing, Now: time.Now().UTC()}, nil
 	}
-	return status, nil
+	return c.statusOver(ctx, job, err)
 }
 
 // Wanted reads the requirements in force.
@@ -33,13 +38,17 @@ func (c *Cluster) Want(ctx context.Context, job core.JobRef, decision string, r 
 	return err
 }
 
-// Inspect reads checkpoints and failures.
+// Inspect reads checkpoints and failures. A job of ours that its program has not come
+// to yet has none of either.
 func (c *Cluster) Inspect(ctx context.Context, job core.JobRef) (core.JobHealth, error) {
 	health, err := of(ctx, c, job, func(p *place) (core.JobHealth, error) { return p.flink.Inspect(ctx, job) })
-	if err != nil {
-		return c.healthOver(ctx, job, err)
+	switch {
+	case err == nil:
+		return health, nil
+	case c.neverBegan(ctx, job, err):
+		return core.JobHealth{}, nil
 	}
-	return health, nil
+	return c.healthOver(ctx, job, err)
 }
 
 // Waits reads how long Flink itself waits around a rescale.

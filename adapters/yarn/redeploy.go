@@ -34,7 +34,8 @@ func (c *Cluster) StopResult(ctx context.Context, job core.JobRef, trigger strin
 }
 
 // Cancel ends a job without a savepoint. Where its application, which is ours, waits
-// for an attempt, there is no Flink to ask: the ResourceManager ends it.
+// for an attempt, or its program has not come to the job, there is nothing that Flink
+// could end: the ResourceManager ends the application.
 func (c *Cluster) Cancel(ctx context.Context, job core.JobRef) error {
 	p, err := c.open(ctx, job)
 	if err == nil {
@@ -44,10 +45,34 @@ func (c *Cluster) Cancel(ctx context.Context, job core.JobRef) error {
 		return err
 	}
 	app, asked := c.application(ctx, job.Extras[extraApplication])
-	if asked != nil || app.State.ended() || app.address() != "" || app.jobOf() != job.ID {
+	if asked != nil || app.State.ended() || app.jobOf() != job.ID {
+		return err
+	}
+	if app.address() != "" && !c.neverBegan(ctx, job, err) {
 		return err
 	}
 	return c.kill(ctx, app.ID)
+}
+
+// neverBegan is true for a job that its Flink does not know since the program of the
+// application, which is ours, has not come to it yet, or never will. Only the first
+// attempt of an ApplicationMaster proves that: a later one knows no job either until it
+// has found it in its high-availability storage.
+func (c *Cluster) neverBegan(ctx context.Context, job core.JobRef, failure error) bool {
+	if !errors.Is(failure, core.ErrNotFound) && !errors.Is(failure, core.ErrNotReady) {
+		return false
+	}
+	app, err := c.application(ctx, job.Extras[extraApplication])
+	if err != nil || app.jobOf() != job.ID || app.address() == "" {
+		return false
+	}
+	jobs, err := c.flinkJobs(ctx, app)
+	if err != nil || len(jobs) > 0 {
+		return false
+	}
+	// Asked last: so it was the first attempt that knew no job.
+	n, err := c.attempts(ctx, app.ID)
+	return err == nil && n == 1
 }
 
 // statusOver is the status of a job whose application, which is ours, has ended with

@@ -258,7 +258,7 @@ func TestSubmissions(t *testing.T) {
 		"it hangs":           {"our own time-out ends it", "sleep 60", nil, core.ErrRefused, "no application within 2s", "", true, false},
 		"a full queue": {"the command would wait for ever; the application is ended, too", "sleep 60", func(t *testing.T, d *deployment, _ *core.Submission) {
 			d.after(t, d.shows(d.second("ACCEPTED", "UNDEFINED", "Application is Activated, waiting for resources to be assigned for AM. Queue's AM resource limit exceeded")))
-		}, core.ErrRefused, "waiting for resources to be assigned for AM", "", true, true},
+		}, core.ErrNoRoom, "waiting for resources to be assigned for AM", "", true, true},
 		"it ended at once": {"YARN says why", "sleep 60", func(t *testing.T, d *deployment, _ *core.Submission) {
 			d.after(t, d.shows(d.second("FAILED", "FAILED", "AM Container exited with exitCode: 1")))
 		}, core.ErrRefused, "exitCode: 1", "", true, false},
@@ -665,5 +665,57 @@ func TestCancelOfAnApplicationThatWaits(t *testing.T) {
 				t.Errorf("%s: %v, killed %v", tt.reason, err, killed)
 			}
 		})
+	}
+}
+
+// TestAJobThatItsProgramDoesNotComeTo: as long as the first ApplicationMaster shows no
+// job, there was none: it can be ended, and nothing is lost with it. In every other case
+// there may be one.
+func TestAJobThatItsProgramDoesNotComeTo(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		bend   func(d *deployment, a *fakeApp)
+		never  bool
+	}{
+		"its first attempt":  {"nothing was ever begun", func(*deployment, *fakeApp) {}, true},
+		"a later attempt":    {"its job is not recovered yet", func(_ *deployment, a *fakeApp) { a.Attempts = 2 }, false},
+		"another's":          {"it is not ours to judge", func(_ *deployment, a *fakeApp) { a.Tags = "" }, false},
+		"another job":        {"its program does something else", func(d *deployment, _ *fakeApp) { d.flink.id = oldJob }, false},
+		"attempts not told":  {"nothing proves it", func(d *deployment, _ *fakeApp) { d.rm.odd = silentAttempts(d.rm.odd) }, false},
+		"Flink does not say": {"nothing is known", func(d *deployment, _ *fakeApp) { d.flink.Close() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deploying(t, "2.3.0", "exit 0")
+			d.flink.id = ""
+			a := d.second("RUNNING", "UNDEFINED", "")
+			tt.bend(d, &a)
+			d.rm.apps[secondID] = a
+			job := core.JobRef{ID: newJob, Name: "orders", Extras: map[string]string{"target": extras()["target"], "application": secondID}}
+			s, err := d.Status(t.Context(), job)
+			if never := err == nil && s.State == core.JobInitializing && s.ID == newJob && !s.Now.IsZero(); never != tt.never {
+				t.Errorf("%s: status %+v, %v", tt.reason, s, err)
+			}
+			h, err := d.Inspect(t.Context(), job)
+			if never := err == nil && cmp.Equal(h, core.JobHealth{}); never != tt.never {
+				t.Errorf("%s: health %+v, %v", tt.reason, h, err)
+			}
+			err = d.Cancel(t.Context(), job)
+			if killed := d.rm.asked("PUT ") > 0; killed != tt.never || killed != (err == nil) {
+				t.Errorf("%s: killed %v, error %v", tt.reason, killed, err)
+			}
+		})
+	}
+}
+
+// silentAttempts has the ResourceManager not tell attempts.
+func silentAttempts(next func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/appattempts") {
+			answerText(w, 500, "text/html", "<html>no</html>")
+			return true
+		}
+		return next(w, r)
 	}
 }

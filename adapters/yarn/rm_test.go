@@ -18,6 +18,8 @@ import (
 // fakeApp is an application as a ResourceManager shows it.
 type fakeApp struct {
 	ID, User, Name, Queue, State, FinalStatus, Type, Tags, Address, Diagnostics string
+	// Attempts is how often its ApplicationMaster was started, one time for none.
+	Attempts int
 }
 
 func (a fakeApp) body() map[string]any {
@@ -26,10 +28,22 @@ func (a fakeApp) body() map[string]any {
 		"applicationType": a.Type, "applicationTags": a.Tags, "diagnostics": a.Diagnostics, "amHostHttpAddress": "127.0.0.1:1",
 		"startedTime": 1795968218611, "finishedTime": 0, "runningContainers": 2, "allocatedMB": 1792, "allocatedVCores": 2,
 	}
+	if a.State == "ACCEPTED" {
+		b["runningContainers"] = 0
+	}
 	if a.Address != "" {
 		b["amRPCAddress"] = a.Address
 	}
 	return b
+}
+
+// attempts are those of its ApplicationMaster.
+func (a fakeApp) attempts() map[string]any {
+	var all []map[string]any
+	for n := range max(1, a.Attempts) {
+		all = append(all, map[string]any{"id": n + 1, "appAttemptId": fmt.Sprintf("%s_%06d", strings.Replace(a.ID, "application", "appattempt", 1), n+1)})
+	}
+	return map[string]any{"appAttempts": map[string]any{"appAttempt": all}}
 }
 
 // fakeRM answers as a ResourceManager does, by what was recorded from real ones.
@@ -112,8 +126,13 @@ func (f *fakeRM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == api+"/apps":
 		listApps(w, r.URL.Query(), apps)
 	case strings.HasPrefix(path, api+"/apps/"):
-		id := strings.TrimPrefix(path, api+"/apps/")
-		if a, ok := apps[id]; ok {
+		id, attempts := strings.CutSuffix(strings.TrimPrefix(path, api+"/apps/"), "/appattempts")
+		a, ok := apps[id]
+		switch {
+		case ok && attempts:
+			answerJSON(w, 200, a.attempts())
+			return
+		case ok:
 			answerJSON(w, 200, map[string]any{"app": a.body()})
 			return
 		}

@@ -264,14 +264,17 @@ func (x *submission) giveUp(ctx context.Context, k *child) error {
 	case app.State.ended():
 		return fmt.Errorf("%w: %s", core.ErrRefused, app.reason())
 	}
-	how := app.how()
+	how, why := app.how(), core.ErrRefused
+	if app.waits() {
+		why = core.ErrNoRoom
+	}
 	if err := x.c.kill(ctx, app.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return err
 	}
 	if err := x.ended(ctx, app.ID); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s did not run within %s and was ended; it was %s", core.ErrRefused, app.ID, x.limit, how)
+	return fmt.Errorf("%w: %s did not run within %s and was ended; it was %s", why, app.ID, x.limit, how)
 }
 
 // ended waits for the end of an application that is about to end.

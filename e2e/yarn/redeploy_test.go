@@ -371,7 +371,7 @@ func TestRedeployIntoAFullQueue(t *testing.T) {
 	st := r.await(r.key, "the size before", func(s workflows.Status) bool { return s.Rescale == nil && s.LastRescale != nil })
 	o := *st.LastRescale
 	// Where the command itself took that long, there was no application to be ended.
-	waited := o.Reason == core.ReasonJobNotRunning || o.Reason == core.ReasonRefused
+	waited := o.Reason == core.ReasonNoRoom || o.Reason == core.ReasonRefused
 	if o.Kind != core.Undone || !waited || !strings.Contains(o.Note, "within 45s") || o.Undo == nil || o.Undo.Kind != core.Applied {
 		t.Fatalf("outcome %+v, undo %+v", o, o.Undo)
 	}
