@@ -12,7 +12,7 @@ tool gotestsum gotest.tools/gotestsum gotest.tools/gotestsum || exit 1
 mkdir -p bin
 all=bin/$name.json
 begin=$SECONDS
-"$tool" --format testname --format-hide-empty-pkg --jsonfile "$all" -- -tags e2e -count 1 -p "${E2E_AT_ONCE:-3}" -timeout 60m "$@"
+"$tool" --format testname --format-hide-empty-pkg --jsonfile "$all" -- -tags e2e -skip '^Fuzz' -count 1 -p "${E2E_AT_ONCE:-3}" -timeout 60m "$@"
 code=$?
 echo
 echo "figures of $name:"

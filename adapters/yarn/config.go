@@ -48,6 +48,10 @@ type Config struct {
 	// NoProxy switches the way through the ResourceManager's web proxy off, by which
 	// a job can be read and changed in place where its own address is not reached.
 	NoProxy bool
+	// AutoscaledNodes is true where nodes are added when containers wait, as the managed
+	// scaling of cloud providers does. What is free now, and shares of what there is,
+	// then bound no change in place; YARN itself does not tell.
+	AutoscaledNodes bool
 	// Flink is how the Flink REST APIs are reached. Its URLs come from the
 	// applications and must be empty.
 	Flink flink.Config

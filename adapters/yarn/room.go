@@ -34,7 +34,7 @@ func (c *Cluster) Fits(ctx context.Context, job core.JobRef, r core.Requirements
 	if n.more == 0 && !anew {
 		return core.Room{}, nil
 	}
-	j := judgement{need: n.more, fits: n.more, size: n.size, partition: u.partition, anew: anew, user: p.app.User}
+	j := judgement{need: n.more, fits: n.more, size: n.size, partition: u.partition, anew: anew, user: p.app.User, added: c.cfg.AutoscaledNodes && !anew}
 	switch {
 	case n.more > 0 && n.size.memory <= 0:
 		return core.Room{Note: fmt.Sprintf("%d more TaskManagers are needed; whether there is room is not known: neither YARN nor Flink tells how large one is", n.more)}, nil
@@ -78,6 +78,9 @@ type judgement struct {
 	partition, user string
 	// anew is true where it needs a new ApplicationMaster.
 	anew bool
+	// added is true where nodes are added while containers wait. A job that is to be
+	// stopped does not count on them.
+	added bool
 	// countsCores is true where YARN is known to share out virtual cores, and not
 	// memory alone.
 	countsCores bool
@@ -110,9 +113,10 @@ func (j *judgement) atMost(n int, format string, args ...any) {
 	}
 }
 
-// limit takes in a bound that stands however much is free.
+// limit takes in a bound that stands however much is free: a share of the nodes that
+// there are.
 func (j *judgement) limit(n int, format string, args ...any) {
-	j.final = j.final || n < j.need
+	j.final = j.final || n < j.need && !j.added
 	j.atMost(n, format, args...)
 }
 
@@ -131,12 +135,15 @@ func (j *judgement) room() core.Room {
 	if !r.Short {
 		return r
 	}
-	r.Fits, r.MayGrow = j.fits, j.grows && !j.final
+	r.Fits, r.MayGrow = j.fits, (j.grows || j.added) && !j.final
 	if j.need == 0 {
 		r.Note = "YARN would not let it start again: " + r.Note
 		return r
 	}
 	r.Note = fmt.Sprintf("%d more TaskManagers of %s are needed and %d fit: %s", j.need, j.size, j.fits, r.Note)
+	if r.MayGrow && j.added {
+		r.Note += "; nodes are added where containers wait (autoscaledNodes)"
+	}
 	return r
 }
 

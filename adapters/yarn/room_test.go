@@ -176,6 +176,33 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
+// TestAutoscaledNodes: what is full now may be waited for, unless no node would help.
+func TestAutoscaledNodes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		reason string
+		ask    judgement
+		grows  bool
+		note   string
+	}{
+		"in place":  {"nodes come, and the shares of the queue grow with them", judgement{size: resource{1000, 1}, need: 3, added: true}, true, "nodes are added where containers wait"},
+		"too large": {"a container of that size is never given", judgement{size: resource{5000, 1}, need: 1, added: true}, false, "gives containers of at most"},
+		"not said":  {"what is full is full", judgement{size: resource{1000, 1}, need: 3}, false, "the nodes have room for 0"},
+	} {
+		s, err := decodeScheduler([]byte(capacityBody))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := tt.ask
+		j.fits = j.need
+		j.queues(s, "small")
+		j.nodes([]node{{running: true, free: resource{500, 8}}})
+		if got := j.room(); !got.Short || got.MayGrow != tt.grows || !strings.Contains(got.Note, tt.note) {
+			t.Errorf("%s: %s: got %+v", name, tt.reason, got)
+		}
+	}
+}
+
 func TestContainerSize(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

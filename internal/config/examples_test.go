@@ -108,7 +108,7 @@ func TestTheExampleForYarnNamesEverySetting(t *testing.T) {
 		}
 	}
 	for _, k := range []string{
-		"resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink", "tls", "maxRequests", "tokenFile",
+		"resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "autoscaledNodes", "flink", "tls", "maxRequests", "tokenFile",
 		"configDirectory", "nameservices", "protection", "servicePrincipal", "datanodeHostnames", "principal", "keytabFile", "configFile",
 	} {
 		if !strings.Contains(string(b), k) {

@@ -14,7 +14,7 @@ import (
 // yarn decodes how a YARN cluster is reached. It repeats no value of this part: any
 // of them can be a credential at a wrong place.
 func (d *decoder) yarn(path string, raw any, login *kerberos.Login) *yarn.Config {
-	s := d.section(path, raw, "resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "flink", "redeploy")
+	s := d.section(path, raw, "resourceManagers", "user", "username", "usernameFile", "passwordFile", "caFile", "certFile", "keyFile", "serverName", "timeout", "proxy", "autoscaledNodes", "flink", "redeploy")
 	c := &yarn.Config{Login: login}
 	if !s.valid {
 		return c
@@ -33,6 +33,7 @@ func (d *decoder) yarn(path string, raw any, login *kerberos.Login) *yarn.Config
 	proxy := true
 	s.boolean("proxy", &proxy)
 	c.NoProxy = !proxy
+	s.boolean("autoscaledNodes", &c.AutoscaledNodes)
 	d.yarnFlink(path, s.values["flink"], c)
 	s.yarnRedeploy(&c.Redeploy)
 	if _, given := s.values["resourceManagers"]; given && len(c.ResourceManagers) == 0 {
