@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"flinkscaler/internal/spawn"
 )
 
 // marker is the variable in the environment of a submission's processes by which
@@ -46,7 +48,7 @@ func (c command) start() (*child, error) {
 	k.cmd.Dir = c.dir
 	k.cmd.Stdout, k.cmd.Stderr = k.output, k.output
 	k.cmd.WaitDelay = 5 * time.Second // a grandchild may keep the pipe
-	if err := spawn(k.cmd); err != nil {
+	if err := spawn.Start(k.cmd); err != nil {
 		_ = os.RemoveAll(c.dir)
 		return nil, fmt.Errorf("%s cannot be started: %w", c.path, err)
 	}
@@ -79,7 +81,7 @@ func (k *child) kill() {
 	if k.over() {
 		return
 	}
-	killGroup(k.cmd.Process.Pid)
+	spawn.KillGroup(k.cmd.Process.Pid)
 	<-k.ended
 }
 

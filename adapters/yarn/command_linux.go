@@ -2,49 +2,25 @@ package yarn
 
 import (
 	"bytes"
+	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"sync"
 	"syscall"
+	"time"
 )
 
-// starter starts processes from one thread that lives as long as the program: the
-// kernel kills a child when the thread that started it ends, and Go ends threads as
-// it likes.
-var starter = sync.OnceValue(func() chan<- starting { //nolint:gochecknoglobals // one thread for the whole program is the point
-	requests := make(chan starting)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread must stay
-		for r := range requests {
-			r.result <- r.cmd.Start()
-		}
-	}()
-	return requests
-})
-
-type starting struct {
-	cmd    *exec.Cmd
-	result chan error
-}
-
-// spawn starts a command that ends with this program, even when that is killed.
-func spawn(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	r := starting{cmd: cmd, result: make(chan error, 1)}
-	starter() <- r
-	return <-r.result
-}
-
-// killGroup kills a process and those it started.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+// What is killed is gone within milliseconds; a JVM on a busy machine takes longer. Each
+// round looks at all processes of the machine.
+const (
+	sweepRounds = 100
+	sweepPause  = 20 * time.Millisecond
+)
 
 // sweep kills what earlier workers on this machine left of a submission, and returns
 // when none of it is there any more. Processes of other users cannot be seen.
-func sweep(jobID string) {
-	for range 50 {
+func sweep(ctx context.Context, jobID string) {
+	for range sweepRounds {
 		left := marksOf(jobID)
 		if len(left) == 0 {
 			return
@@ -52,7 +28,11 @@ func sweep(jobID string) {
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		runtime.Gosched()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(sweepPause):
+		}
 	}
 }
 

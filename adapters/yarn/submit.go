@@ -95,7 +95,7 @@ func (x *submission) run(ctx context.Context) (core.JobRef, error) {
 	if err != nil {
 		return core.JobRef{}, fmt.Errorf("%w: %w", core.ErrRefused, err)
 	}
-	sweep(x.s.JobID)
+	sweep(ctx, x.s.JobID)
 	if x.s.Repeated || !x.s.Elsewhere.IsZero() {
 		if app, found, err = x.settle(ctx); err != nil || found {
 			if err == nil && !app.State.ended() {

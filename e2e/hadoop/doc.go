@@ -7,7 +7,7 @@
 //	err = cluster.ResourceManager().Kill()                                       // each server: Kill, Freeze, Thaw, Restart
 //	err = cluster.Close()                                                        // nothing is left behind
 //
-// A server never outlives this process on Linux (see child.Spawn). The containers of applications are no children of
+// A server never outlives this process on Linux (see package spawn). The containers of applications are no children of
 // ours: Close kills them, and when this process is killed a small shell that waits for that does.
 //
 // The configuration is made for tests: small memory, losses noticed in seconds, no permissions. It is no example of how

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"flinkscaler/e2e/oracle/harness"
-	"flinkscaler/internal/child"
+	"flinkscaler/internal/spawn"
 )
 
 // Request is one line to the harness. Use OpenRequest, CycleRequest and CloseRequest.
@@ -64,7 +64,7 @@ func Start() (*Java, error) {
 		return nil, err
 	}
 	j.out = bufio.NewReaderSize(out, 1<<20)
-	if err := child.Spawn(j.cmd); err != nil {
+	if err := spawn.Start(j.cmd); err != nil {
 		return nil, fmt.Errorf("start the Java autoscaler: %w", err)
 	}
 	return j, nil

@@ -2,6 +2,5 @@
 // workers and JVMs of the demo and of the tests. A program can be killed,
 // frozen and started again; each run has log files of its own.
 //
-// On Linux a child ends with its parent, however that ends (see Spawn). On
-// other systems a parent that is killed leaves its children behind.
+// On Linux a child ends with its parent, however that ends (see package spawn).
 package child

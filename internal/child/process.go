@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"flinkscaler/internal/spawn"
 )
 
 // killWait bounds the wait for a killed process to be gone. The kernel needs
@@ -100,7 +102,7 @@ func (p *Process) launch() error {
 	r.cmd = exec.Command(p.command.Path, args...)
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.Dir = out, out, p.command.Dir
 	r.cmd.Env = append(os.Environ(), p.command.Env...)
-	if err := Spawn(r.cmd); err != nil {
+	if err := spawn.Start(r.cmd); err != nil {
 		return err
 	}
 	go func() {

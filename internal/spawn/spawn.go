@@ -1,9 +1,10 @@
-package child
+package spawn
 
 import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"syscall"
 )
 
 // starter starts processes from one operating system thread that lives as long
@@ -27,11 +28,15 @@ type request struct {
 	result chan error
 }
 
-// Spawn starts cmd so that it ends with this program, even when that is
-// killed.
-func Spawn(cmd *exec.Cmd) error {
+// Start starts cmd in a process group of its own, so that it ends with this program,
+// even when that is killed. It replaces cmd.SysProcAttr.
+func Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = attributes()
 	r := request{cmd: cmd, result: make(chan error, 1)}
 	starter() <- r
 	return <-r.result
 }
+
+// KillGroup kills a process that was started here, and what it started in its group. One
+// that is gone is no problem.
+func KillGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
