@@ -107,10 +107,12 @@ func (t Topology) lookUp(idOrName string) (Vertex, string) {
 			found = append(found, v)
 		}
 	}
-	switch len(found) {
-	case 1:
+	switch {
+	case len(names) == 0:
+		return Vertex{}, "cannot be looked up yet: the job shows no vertices; it is tried again at the next look"
+	case len(found) == 1:
 		return found[0], ""
-	case 0:
+	case len(found) == 0:
 		return Vertex{}, "no such vertex; there are " + strings.Join(names, ", ")
 	}
 	ids := make([]string, 0, len(found))

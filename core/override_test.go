@@ -60,6 +60,16 @@ func TestOverrideResolve(t *testing.T) {
 	}
 }
 
+// TestAJobWithoutVertices: right after its start nothing is known of it, and that is what
+// is said.
+func TestAJobWithoutVertices(t *testing.T) {
+	t.Parallel()
+	o := Override{Vertices: []VertexSize{{ID: "map", Parallelism: 3}}}
+	if got, problems := o.Resolve(Topology{}); len(got) != 0 || len(problems) != 1 || !strings.Contains(problems[0].String(), "shows no vertices") {
+		t.Errorf("got %v, problems %v", got, problems)
+	}
+}
+
 func TestActive(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 20, 12, 0, 0, 0, time.UTC)
