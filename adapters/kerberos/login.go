@@ -59,6 +59,9 @@ func New(c Config) (*Login, error) {
 // Principal is who logs in, as configured.
 func (l *Login) Principal() string { return l.config.Principal }
 
+// ConfigFile is the krb5.conf that is read.
+func (l *Login) ConfigFile() string { return l.config.configFile() }
+
 // Client gives a client with a ticket that lives, and with tickets for the services that are named ("HTTP/host",
 // "nn/host"), so that what uses them does not have to wait for a KDC without a limit. The client is shared: do not
 // destroy it. It does not outlive its ticket, so get one for each thing to do.

@@ -37,3 +37,8 @@ func ByHand(app Shown, session bool, flinkVersion string) core.ByHand {
 
 // Shown is what the ResourceManager shows of an application.
 type Shown struct{ ID, Name, Queue, Tags, Type string }
+
+// Configured are the options in a folder of the configuration of Flink 1 or 2.
+func Configured(dir string, major int) (map[string]string, error) {
+	return configured(dir, release{major: major})
+}

@@ -169,7 +169,8 @@ func hidden(maps ...map[string]string) []string {
 }
 
 // childEnvironment is that of the command. A signal to end does not run the hooks of
-// its JVM (-Xrs): they would kill the application.
+// its JVM (-Xrs): they would kill the application. With Kerberos it reads the krb5.conf
+// that the worker reads.
 func (c *Cluster) childEnvironment() []string {
 	given := maps.Clone(c.cfg.Redeploy.Environment)
 	if given == nil {
@@ -181,7 +182,7 @@ func (c *Cluster) childEnvironment() []string {
 	if _, set := given["HADOOP_USER_NAME"]; !set && c.cfg.User != "" && c.cfg.Login == nil {
 		given["HADOOP_USER_NAME"] = c.cfg.User
 	}
-	given["JVM_ARGS"] = strings.TrimSpace("-Xrs " + given["JVM_ARGS"])
+	given["JVM_ARGS"] = strings.TrimSpace("-Xrs " + c.krb5Flag(given["JVM_ARGS"]))
 	return environment(os.Environ(), given)
 }
 

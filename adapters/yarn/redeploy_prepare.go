@@ -72,6 +72,9 @@ func (c *Cluster) problems(ctx context.Context, p *place, job core.JobRef, progr
 		if err == nil && has.major >= flink.FirstWithoutOverrides {
 			add(flink.Covered(texts(program), vertices, "as an application", "yarn.redeploy"))
 		}
+		if err == nil {
+			add(c.loginProblem(program, has))
+		}
 	}
 	add(c.hadoopConfig())
 	_, err := flink.Expand(program.Args, vertices)
