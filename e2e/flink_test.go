@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/internal/toolcache"
@@ -24,32 +25,6 @@ const (
 	maxSlots  = 8
 	testSplit = "12"
 )
-
-// quick is a policy with short windows: minutes of a real cluster in seconds.
-func quick(more map[string]string) map[string]string {
-	p := map[string]string{
-		"job.autoscaler.interval":       "2 s",
-		"job.autoscaler.metrics.window": "14 s",
-		// Flink's ...PerSecond meters need a minute to be right, longer than
-		// these windows: counters are used instead.
-		"job.autoscaler.metrics.busy-time.aggregator":     "AVG",
-		"job.autoscaler.stabilization.interval":           "4 s",
-		"job.autoscaler.restart.time":                     "3 s",
-		"job.autoscaler.catch-up.duration":                "60 s",
-		"job.autoscaler.scale-down.interval":              "10 s",
-		"job.autoscaler.utilization.target":               "0.7",
-		"job.autoscaler.utilization.max":                  "0.85",
-		"job.autoscaler.utilization.min":                  "0.4",
-		"job.autoscaler.vertex.max-parallelism":           "8",
-		"job.autoscaler.rescale.verify-timeout":           "90 s",
-		"job.autoscaler.rescale.backoff":                  "10 s",
-		"job.autoscaler.backlog-processing.lag-threshold": "60 s",
-	}
-	for k, v := range more {
-		p[k] = v
-	}
-	return p
-}
 
 // real is a real cluster with the test job on it.
 type real struct {
@@ -95,21 +70,9 @@ func (r *real) rate(perSecond float64) {
 }
 
 // slow gives the size of the vertex that does the work.
-func slow(s workflows.Status) int {
-	for _, v := range s.Vertices {
-		if v.Name != "" && len(v.Name) >= len(testjob.SlowName) && v.Name[:len(testjob.SlowName)] == testjob.SlowName {
-			return v.Parallelism
-		}
-	}
-	return 0
-}
+func slow(s workflows.Status) int { return managed.Size(s, testjob.SlowName) }
 
 func lag(s workflows.Status) float64 { return s.Lag.Or(1e9) }
-
-// settled is true when the job was judged on fresh data and left as it is.
-func settled(s workflows.Status) bool {
-	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonAtLimit || s.Reason == core.ReasonDownDelayed
-}
 
 func TestUpAndDown(t *testing.T) {
 	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
@@ -124,14 +87,14 @@ func upAndDown(t *testing.T, version string) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(nil))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	r.await(job, "a quiet start", managed.Settled)
 
 	step := time.Now()
 	f.rate(2500)
 	up := r.await(job, "more than three subtasks for 2,500 records/s", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
 	t.Attr("from_load_to_running", fmt.Sprintf("%.1f s (at %d)", time.Since(step).Seconds(), slow(up)))
-	r.await(job, "the lag to drain", func(s workflows.Status) bool { return lag(s) < 2500 && settled(s) })
+	r.await(job, "the lag to drain", func(s workflows.Status) bool { return lag(s) < 2500 && managed.Settled(s) })
 
 	f.rate(500)
 	down := r.await(job, "a smaller size for 500 records/s", func(s workflows.Status) bool { return slow(s) <= 2 && s.Rescale == nil })
@@ -153,8 +116,8 @@ func TestKillWorker(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(nil))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	r.await(job, "a quiet start", managed.Settled)
 
 	t.Run("before the write", func(t *testing.T) {
 		reached := make(chan struct{})
@@ -193,8 +156,8 @@ func TestOrders(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(nil))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	r.await(job, "a quiet start", managed.Settled)
 	writes := len(r.proxy.Taken())
 
 	r.tctl("workflow", "signal", "--wid", "flink/dev/"+job, "--name", workflows.MsgPause)
@@ -210,7 +173,7 @@ func TestOrders(t *testing.T) {
 		}
 		return false
 	})
-	r.start(job, quick(nil)) // started twice: the running one goes on
+	r.start(job, managed.Quick(nil)) // started twice: the running one goes on
 	again := r.await(job, "five more cycles", func(s workflows.Status) bool { return s.Cycle > paused.Cycle+5 })
 	if again.Runs != 1 || again.Pause == nil {
 		t.Errorf("started twice: run %d, pause %v", again.Runs, again.Pause)
@@ -229,8 +192,8 @@ func TestKillServer(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(nil))
-	before := r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	before := r.await(job, "a quiet start", managed.Settled)
 	r.temporal("workflow", "signal", "--workflow-id", "flink/dev/"+job, "--name", workflows.MsgPause, "--input", `{"by": "ann", "for": "1 h"}`)
 	r.await(job, "the pause", func(s workflows.Status) bool { return s.Pause != nil })
 
@@ -260,8 +223,8 @@ func TestJobManagerWithHA(t *testing.T) {
 		}
 	}
 	r := newRig(t, standby, rigOptions{})
-	r.start(job, quick(nil))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	r.await(job, "a quiet start", managed.Settled)
 	r.starter("override", "dev/"+job, "--parallelism", "3", "--by", "test")
 	r.await(job, "size 3", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
 
@@ -287,8 +250,8 @@ func TestJobManagerWithoutHA(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(nil))
-	before := r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(nil))
+	before := r.await(job, "a quiet start", managed.Settled)
 
 	jm := f.JobManagers()[0]
 	must(t, jm.Kill())
@@ -298,7 +261,7 @@ func TestJobManagerWithoutHA(t *testing.T) {
 	must(t, f.WaitSlots(t.Context(), 4))
 	f.submit(2, "1000")
 	r.starter("evaluate-now", "dev/"+job)
-	after := r.await(job, "the job under its new id", func(s workflows.Status) bool { return settled(s) && s.FlinkJobID == f.id })
+	after := r.await(job, "the job under its new id", func(s workflows.Status) bool { return managed.Settled(s) && s.FlinkJobID == f.id })
 	if after.FlinkJobID == before.FlinkJobID || after.Runs != 1 {
 		t.Errorf("job id %s before and %s after, runs %d", before.FlinkJobID, after.FlinkJobID, after.Runs)
 	}
@@ -311,7 +274,7 @@ func TestJobManagerWithoutHA(t *testing.T) {
 // Java autoscaler makes one.
 func TestTaskManagerLost(t *testing.T) {
 	// A short catch-up and no delay: the eagerest policy to go down.
-	eager := quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"})
+	eager := managed.Quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"})
 	for name, tt := range map[string]struct {
 		// web is Flink's web.timeout: some kills freeze all metrics for that
 		// long, and a hung one does until it goes on.
@@ -333,7 +296,7 @@ func TestTaskManagerLost(t *testing.T) {
 			r.starter("override", "dev/"+job, "--vertex", slowVertex+"=3", "--by", "test")
 			r.await(job, "size 3", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
 			r.starter("clear-override", "dev/"+job)
-			before := r.await(job, "a settled job", settled)
+			before := r.await(job, "a settled job", managed.Settled)
 			rescales := len(r.history(job).Rescales)
 
 			victim := f.TaskManagers()[1]
@@ -343,10 +306,10 @@ func TestTaskManagerLost(t *testing.T) {
 			// A row of cycles on bad numbers: longer than the window.
 			r.await(job, "ten cycles", func(s workflows.Status) bool { return s.Cycle > before.Cycle+12 })
 			tt.heal(t, victim)
-			r.await(job, "evidence again", func(s workflows.Status) bool { return settled(s) || s.Rescale != nil })
+			r.await(job, "evidence again", func(s workflows.Status) bool { return managed.Settled(s) || s.Rescale != nil })
 			for _, o := range r.history(job).Rescales[rescales:] {
 				if p, _ := core.FindSize(o.Wanted, slowID(t, r)); p < 3 {
-					t.Errorf("a wrong scale-down to %d: %+v\n%s", p, o, r.explain(job))
+					t.Errorf("a wrong scale-down to %d: %+v\n%s", p, o, managed.Explain(t.Context(), r.Stack, r.key(job)))
 				}
 			}
 		})

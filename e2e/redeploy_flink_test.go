@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/internal/toolcache"
@@ -48,15 +49,15 @@ func TestRedeployOnFlink(t *testing.T) {
 	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
 		t.Run(version, func(t *testing.T) {
 			s, f := realSession(t, version)
-			s.start(job, quick(map[string]string{"job.autoscaler.redeploy.enabled": "true"}))
-			s.await(job, "a quiet start", settled)
+			s.start(job, managed.Quick(map[string]string{"job.autoscaler.redeploy.enabled": "true"}))
+			s.await(job, "a quiet start", managed.Settled)
 			f.rate(2200)
-			up := s.await(job, "growth", func(st workflows.Status) bool { return slow(st) >= 3 && settled(st) })
+			up := s.await(job, "growth", func(st workflows.Status) bool { return slow(st) >= 3 && managed.Settled(st) })
 			s.check(t, up, core.Applied)
 			t.Attr("without_the_job", up.LastRescale.RunningAt.Sub(up.LastRescale.WrittenAt).String())
-			s.await(job, "the lag to drain", func(st workflows.Status) bool { return lag(st) < 2200 && settled(st) })
+			s.await(job, "the lag to drain", func(st workflows.Status) bool { return lag(st) < 2200 && managed.Settled(st) })
 			f.rate(300)
-			down := s.await(job, "a smaller size", func(st workflows.Status) bool { return slow(st) <= 2 && settled(st) })
+			down := s.await(job, "a smaller size", func(st workflows.Status) bool { return slow(st) <= 2 && managed.Settled(st) })
 			s.check(t, down, core.Applied)
 			for _, o := range s.history(job).Rescales {
 				if o.Kind != core.Applied || o.Redeploy == nil {
@@ -74,9 +75,9 @@ func TestRedeployOnFlink(t *testing.T) {
 // end of the parent in the middle. Each change ends, and exactly one job runs.
 func TestRedeployKilledAtEachStepOnFlink(t *testing.T) {
 	s, _ := realSession(t, toolcache.Flink2)
-	policy := quick(map[string]string{"job.autoscaler.redeploy.enabled": "true", "job.autoscaler.utilization.min": "0"})
+	policy := managed.Quick(map[string]string{"job.autoscaler.redeploy.enabled": "true", "job.autoscaler.utilization.min": "0"})
 	s.start(job, policy)
-	s.await(job, "a quiet start", settled)
+	s.await(job, "a quiet start", managed.Settled)
 	from, to := 1, 2
 	for name := range steps() {
 		if !t.Run(name, func(t *testing.T) { s.killAt(t, name, from, to) }) {

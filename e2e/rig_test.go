@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +13,8 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/proxy"
-	"flinkscaler/internal/child"
 	"flinkscaler/internal/stack"
 	"flinkscaler/workflows"
 )
@@ -124,9 +123,11 @@ func (r *rig) start(job string, policy map[string]string) {
 	r.tctl("workflow", "start", "--tq", workflows.TaskQueue, "--wt", workflows.ScaleName, "--wid", "flink/"+r.cluster+"/"+job, "--input", string(b))
 }
 
+func (r *rig) key(job string) core.JobKey { return core.JobKey{Cluster: r.cluster, Job: job} }
+
 // query asks a running workflow.
 func (r *rig) query(ctx context.Context, job, name string, to any) error {
-	return r.Query(ctx, core.JobKey{Cluster: r.cluster, Job: job}, name, to)
+	return r.Query(ctx, r.key(job), name, to)
 }
 
 // await waits until a job's status is as wished.
@@ -139,39 +140,9 @@ func (r *rig) awaitFor(limit time.Duration, job, what string, wished func(workfl
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	var last workflows.Status
-	err := child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		var s workflows.Status
-		if err := r.query(ctx, job, workflows.QueryStatus, &s); err != nil {
-			return err.Error(), false, nil // the worker may be down for the moment
-		}
-		last = s
-		return brief(s), wished(s), nil
-	})
-	if err != nil {
-		r.t.Fatalf("%v\n%s", err, r.explain(job))
-	}
+	last, err := managed.Await(ctx, r.Stack, r.key(job), what, wished)
+	must(r.t, err)
 	return last
-}
-
-func brief(s workflows.Status) string {
-	return fmt.Sprintf("%s %s (%s) parallelism %d lag %s cycle %d", s.State, s.Reason, s.Note, s.Parallelism, s.Lag, s.Cycle)
-}
-
-// explain gives all that a person would look at when a test fails.
-func (r *rig) explain(job string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	var lines []string
-	if err := r.query(ctx, job, workflows.QueryExplain, &lines); err != nil {
-		return err.Error()
-	}
-	var h workflows.History
-	_ = r.query(ctx, job, workflows.QueryHistory, &h)
-	b, _ := json.MarshalIndent(h, "", " ")
-	return strings.Join(lines, "\n") + "\n" + string(b)
 }
 
 // history gives decisions and rescales.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/internal/toolcache"
@@ -33,8 +34,8 @@ func TestUndoOnFlink(t *testing.T) {
 			must(t, err)
 			must(t, f.WaitRunning(t.Context(), f.id))
 			r := newRig(t, f.URL(), rigOptions{})
-			r.start(job, quick(nil))
-			r.await(job, "a quiet start", settled)
+			r.start(job, managed.Quick(nil))
+			r.await(job, "a quiet start", managed.Settled)
 			r.starter("override", "dev/"+job, "--vertex", slowVertex+"=2")
 			r.await(job, "size 2", func(s workflows.Status) bool { return slow(s) == 2 && s.Rescale == nil })
 			r.starter("override", "dev/"+job, "--vertex", slowVertex+"=4", "--for", "20s")
@@ -45,7 +46,7 @@ func TestUndoOnFlink(t *testing.T) {
 			}
 			f.rate(3200)
 			after := r.await(job, "a size that does not fail", func(s workflows.Status) bool { return slow(s) == 3 && s.Rescale == nil })
-			t.Logf("undone: %s; then %s", o.Note, brief(after))
+			t.Logf("undone: %s; then %s", o.Note, managed.Brief(after))
 		})
 	}
 }
@@ -56,8 +57,8 @@ func TestForeignWriterOnFlink(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"}))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"}))
+	r.await(job, "a quiet start", managed.Settled)
 	f.rate(2500)
 	r.await(job, "growth", func(s workflows.Status) bool { return slow(s) >= 3 && s.Rescale == nil })
 	writes := len(r.proxy.Taken())
@@ -98,8 +99,8 @@ func TestSlotsOnFlink(t *testing.T) {
 	f.rate(500)
 	f.submit(1, "1000")
 	r := newRig(t, f.URL(), rigOptions{})
-	r.start(job, quick(map[string]string{"job.autoscaler.rescale.verify-timeout": "20 s", "job.autoscaler.scale-down.interval": "0 s"}))
-	r.await(job, "a quiet start", settled)
+	r.start(job, managed.Quick(map[string]string{"job.autoscaler.rescale.verify-timeout": "20 s", "job.autoscaler.scale-down.interval": "0 s"}))
+	r.await(job, "a quiet start", managed.Settled)
 	f.rate(3600) // 5.1 subtasks at a target of 70 %
 	s := r.await(job, "a part of the size", func(s workflows.Status) bool { return s.LastRescale != nil && s.LastRescale.Kind == core.Partial })
 	if o := s.LastRescale; o.Reason != core.ReasonNoSlots {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/internal/flinksim"
 	"flinkscaler/workflows"
 )
@@ -62,18 +63,10 @@ func brisk(more map[string]string) map[string]string {
 	return p
 }
 
-func size(s workflows.Status) int {
-	for _, v := range s.Vertices {
-		if v.Name == "enrich" {
-			return v.Parallelism
-		}
-	}
-	return 0
-}
+// size is that of the simulated job.
+func size(s workflows.Status) int { return managed.Size(s, "enrich") }
 
-func rests(s workflows.Status) bool {
-	return s.Rescale == nil && (s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonAtLimit || s.Reason == core.ReasonDownDelayed)
-}
+func rests(s workflows.Status) bool { return s.Rescale == nil && managed.Settled(s) }
 
 // TestMainJob is the thin line through all floors: tctl starts it, it scales
 // up and down, orders are obeyed, everything is shown.

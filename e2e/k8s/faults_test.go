@@ -18,6 +18,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/kubelocal/kubetest"
 	"flinkscaler/workflows"
@@ -34,11 +35,11 @@ func TestWhatBefallsAJob(t *testing.T) {
 	r.apply(d.Manifest())
 	first := r.await(deployments, "orders", "settled", resource.settled)
 	in := install(t)
-	policy := quick()
+	policy := managed.Quick(nil)
 	policy["job.autoscaler.rescale.verify-timeout"] = "45 s"
 	policy["job.autoscaler.vertex.max-parallelism"] = "12"
 	in.start("orders", core.KubernetesTarget{Namespace: r.namespace, Kind: core.KindFlinkDeployment, Name: "orders"}, policy)
-	in.await("orders", "a quiet start", settled)
+	in.await("orders", "a quiet start", managed.Settled)
 	c := course{t: t, r: r, installation: in, url: d.URL(), id: first.Status.JobStatus.JobID}
 	c.slow = r.awaitJob(c.url, c.id, "running", func(j job) bool { return j.State == "RUNNING" && len(j.Vertices) > 0 }).vertex(t, testjob.SlowName)
 
@@ -136,11 +137,11 @@ func (c *course) died() {
 	pod, err := kubetest.Kubelet(c.t).JobManager(c.t.Context(), c.r.namespace, "orders")
 	must(c.t, err)
 	must(c.t, pod.Process().Kill())
-	c.await("orders", "the loss to be seen", func(s workflows.Status) bool { return !settled(s) && s.Reason != core.ReasonOverride })
+	c.await("orders", "the loss to be seen", func(s workflows.Status) bool { return !managed.Settled(s) && s.Reason != core.ReasonOverride })
 	c.r.awaitJob(c.url, c.id, "at 3 again", func(j job) bool { return j.runs(c.slow, 3) })
 	c.r.await(deployments, "orders", "settled again", resource.settled)
 	c.await("orders", "the job to be managed as before", func(s workflows.Status) bool {
-		return s.Reason == core.ReasonOverride && at(s, testjob.SlowName) == 3
+		return s.Reason == core.ReasonOverride && managed.Size(s, testjob.SlowName) == 3
 	})
 	if n := len(c.history("orders").Rescales); n != before {
 		c.t.Errorf("%d rescales, there were %d", n, before)
@@ -189,5 +190,5 @@ func (c *course) rival() {
 	}
 	c.signal("clear-override", "")
 	set("false")
-	c.await("orders", "the job to be ours again", settled)
+	c.await("orders", "the job to be ours again", managed.Settled)
 }

@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"flinkscaler/core"
-	"flinkscaler/internal/child"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/internal/kubelocal/kubetest"
 	"flinkscaler/internal/stack"
 	"flinkscaler/internal/toolcache"
@@ -73,28 +72,6 @@ func install(t *testing.T) *installation {
 	return in
 }
 
-// quick is a policy with short windows: minutes of a real cluster in seconds.
-func quick() map[string]string {
-	return map[string]string{
-		"job.autoscaler.interval":       "2 s",
-		"job.autoscaler.metrics.window": "14 s",
-		// Flink's ...PerSecond meters need a minute to be right, longer than these
-		// windows: counters are used instead.
-		"job.autoscaler.metrics.busy-time.aggregator":     "AVG",
-		"job.autoscaler.stabilization.interval":           "4 s",
-		"job.autoscaler.restart.time":                     "3 s",
-		"job.autoscaler.catch-up.duration":                "60 s",
-		"job.autoscaler.scale-down.interval":              "10 s",
-		"job.autoscaler.utilization.target":               "0.7",
-		"job.autoscaler.utilization.max":                  "0.85",
-		"job.autoscaler.utilization.min":                  "0.4",
-		"job.autoscaler.vertex.max-parallelism":           "8",
-		"job.autoscaler.rescale.verify-timeout":           "90 s",
-		"job.autoscaler.rescale.backoff":                  "10 s",
-		"job.autoscaler.backlog-processing.lag-threshold": "60 s",
-	}
-}
-
 // start starts the workflow of the job behind an object with tctl, as an operator
 // does.
 func (in *installation) start(job string, target core.KubernetesTarget, policy map[string]string) {
@@ -119,33 +96,9 @@ func (in *installation) await(job, what string, wished func(workflows.Status) bo
 	in.t.Helper()
 	ctx, cancel := context.WithTimeout(in.t.Context(), patience)
 	defer cancel()
-	var last workflows.Status
-	err := child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		var s workflows.Status
-		if err := in.query(ctx, job, workflows.QueryStatus, &s); err != nil {
-			return err.Error(), false, nil // it may have only just been started
-		}
-		last = s
-		return fmt.Sprintf("%s %s (%s) parallelism %d lag %s cycle %d", s.State, s.Reason, s.Note, s.Parallelism, s.Lag, s.Cycle), wished(s), nil
-	})
-	if err != nil {
-		in.t.Fatalf("%v\n%s", err, in.explain(job))
-	}
+	last, err := managed.Await(ctx, in.Stack, core.JobKey{Cluster: cluster, Job: job}, what, wished)
+	must(in.t, err)
 	return last
-}
-
-// explain gives all that a person would look at when a test fails.
-func (in *installation) explain(job string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	var lines []string
-	if err := in.query(ctx, job, workflows.QueryExplain, &lines); err != nil {
-		return err.Error()
-	}
-	b, _ := json.MarshalIndent(in.history(job), "", " ")
-	return strings.Join(lines, "\n") + "\n" + string(b)
 }
 
 // history gives decisions and rescales.
@@ -155,19 +108,4 @@ func (in *installation) history(job string) workflows.History {
 	var h workflows.History
 	_ = in.query(ctx, job, workflows.QueryHistory, &h) // what cannot be read is empty, and judged so
 	return h
-}
-
-// at gives the size of the vertex whose name begins with a text.
-func at(s workflows.Status, name string) int {
-	for _, v := range s.Vertices {
-		if strings.HasPrefix(v.Name, name) {
-			return v.Parallelism
-		}
-	}
-	return 0
-}
-
-// settled is true when the job was judged on fresh data and left as it is.
-func settled(s workflows.Status) bool {
-	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonAtLimit || s.Reason == core.ReasonDownDelayed
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"flinkscaler/core"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/kubelocal/kubetest"
@@ -53,20 +54,20 @@ func TestTheWholeProduct(t *testing.T) {
 	uid := r.clusterUID("ours")
 
 	in := install(t)
-	in.start("ours", core.KubernetesTarget{Namespace: r.namespace, Kind: core.KindFlinkDeployment, Name: "ours"}, quick())
-	in.await("ours", "a quiet start", settled)
+	in.start("ours", core.KubernetesTarget{Namespace: r.namespace, Kind: core.KindFlinkDeployment, Name: "ours"}, managed.Quick(nil))
+	in.await("ours", "a quiet start", managed.Settled)
 	began := time.Now()
 	list := r.record("theirs", began)
 
 	both(much)
-	up := in.await("ours", "more than four subtasks for 3,500 records/s", func(s workflows.Status) bool { return at(s, testjob.SlowName) > 4 && s.Rescale == nil })
-	t.Attr("from_load_to_running", fmt.Sprintf("%.1f s (at %d)", time.Since(began).Seconds(), at(up, testjob.SlowName)))
-	in.await("ours", "the lag to drain", func(s workflows.Status) bool { return s.Lag.Or(1e9) < much && settled(s) })
+	up := in.await("ours", "more than four subtasks for 3,500 records/s", func(s workflows.Status) bool { return managed.Size(s, testjob.SlowName) > 4 && s.Rescale == nil })
+	t.Attr("from_load_to_running", fmt.Sprintf("%.1f s (at %d)", time.Since(began).Seconds(), managed.Size(up, testjob.SlowName)))
+	in.await("ours", "the lag to drain", func(s workflows.Status) bool { return s.Lag.Or(1e9) < much && managed.Settled(s) })
 	running := r.awaitJob(ours.URL(), first.Status.JobStatus.JobID, "running", func(j job) bool { return j.State == "RUNNING" })
 	slow := running.vertex(t, "slow")
 	r.await(deployments, "ours", "carried out with our key", func(c resource) bool {
 		written, _ := c.reconciled().Spec.Config[overrides].(string)
-		return c.settled() && strings.Contains(written, fmt.Sprintf("%s:%d", slow, at(up, testjob.SlowName)))
+		return c.settled() && strings.Contains(written, fmt.Sprintf("%s:%d", slow, managed.Size(up, testjob.SlowName)))
 	})
 	if r.clusterUID("ours") != uid {
 		t.Error("the job was not changed in place: there is a new JobManager")
@@ -74,7 +75,7 @@ func TestTheWholeProduct(t *testing.T) {
 	r.awaitEvent("ours", "ScalingReport")
 
 	both(little)
-	in.await("ours", "a smaller size for 500 records/s", func(s workflows.Status) bool { return at(s, testjob.SlowName) <= 2 && s.Rescale == nil })
+	in.await("ours", "a smaller size for 500 records/s", func(s workflows.Status) bool { return managed.Size(s, testjob.SlowName) <= 2 && s.Rescale == nil })
 	r.awaitTheirs(list)
 
 	history := in.history("ours")

@@ -13,31 +13,15 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/e2e/hadoop"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/workflows"
 )
 
-// quick is a policy with short windows: minutes of a real cluster in seconds.
+// quick is a policy with short windows, for a job of at most so many subtasks.
 func quick(most string) map[string]string {
-	return map[string]string{
-		"job.autoscaler.interval":       "2 s",
-		"job.autoscaler.metrics.window": "14 s",
-		// Flink's ...PerSecond meters need a minute to be right, longer than these
-		// windows: counters are used instead.
-		"job.autoscaler.metrics.busy-time.aggregator":     "AVG",
-		"job.autoscaler.stabilization.interval":           "4 s",
-		"job.autoscaler.restart.time":                     "3 s",
-		"job.autoscaler.catch-up.duration":                "60 s",
-		"job.autoscaler.scale-down.interval":              "10 s",
-		"job.autoscaler.utilization.target":               "0.7",
-		"job.autoscaler.utilization.max":                  "0.85",
-		"job.autoscaler.utilization.min":                  "0.4",
-		"job.autoscaler.vertex.max-parallelism":           most,
-		"job.autoscaler.rescale.verify-timeout":           "60 s",
-		"job.autoscaler.rescale.backoff":                  "10 s",
-		"job.autoscaler.backlog-processing.lag-threshold": "60 s",
-	}
+	return managed.Quick(map[string]string{"job.autoscaler.vertex.max-parallelism": most, "job.autoscaler.rescale.verify-timeout": "60 s"})
 }
 
 // yarnCluster is a section of the worker's file.
@@ -52,21 +36,6 @@ func load(t *testing.T, perSecond float64) *flinklocal.RateFile {
 	must(t, err)
 	must(t, f.Set(perSecond))
 	return f
-}
-
-// size is that of the vertex whose name begins with a text, 0 for none.
-func size(s workflows.Status, name string) int {
-	for _, v := range s.Vertices {
-		if strings.HasPrefix(v.Name, name) {
-			return v.Parallelism
-		}
-	}
-	return 0
-}
-
-// settled is true when the job was judged on fresh data and left as it is.
-func settled(s workflows.Status) bool {
-	return s.Reason == core.ReasonWithinTarget || s.Reason == core.ReasonAtLimit || s.Reason == core.ReasonDownDelayed
 }
 
 // signal sends a message with tctl, as an operator does.

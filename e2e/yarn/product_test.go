@@ -9,6 +9,7 @@ import (
 
 	"flinkscaler/core"
 	"flinkscaler/e2e/hadoop"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/toolcache"
 	"flinkscaler/workflows"
@@ -42,10 +43,10 @@ func TestTheWholeProductOnYarn(t *testing.T) {
 
 	r, key := newRig(t, map[string]any{"hadoop": yarnCluster(c)}), core.JobKey{Cluster: "hadoop", Job: "orders"}
 	r.manage(key, core.YarnTarget{ApplicationName: "orders"}, quick("2"))
-	r.await(key, "a quiet start", settled)
+	r.await(key, "a quiet start", managed.Settled)
 
 	must(t, rates.Set(much))
-	grown := func(s workflows.Status) bool { return size(s, testjob.SlowName) == 2 && s.Rescale == nil }
+	grown := func(s workflows.Status) bool { return managed.Size(s, testjob.SlowName) == 2 && s.Rescale == nil }
 	r.await(key, "two subtasks for 1,250 records/s", grown)
 	up := r.outcome(key, 1)
 	r.figures("in place, up", up)
@@ -79,7 +80,7 @@ func TestTheWholeProductOnYarn(t *testing.T) {
 	r.signal(key, workflows.MsgClearOverride, map[string]any{"by": "ann"})
 
 	must(t, rates.Set(little))
-	r.await(key, "one subtask for 250 records/s", func(s workflows.Status) bool { return size(s, testjob.SlowName) == 1 && s.Rescale == nil })
+	r.await(key, "one subtask for 250 records/s", func(s workflows.Status) bool { return managed.Size(s, testjob.SlowName) == 1 && s.Rescale == nil })
 	h := r.history(key)
 	down := h.Rescales[len(h.Rescales)-1]
 	r.figures("in place, down", down)

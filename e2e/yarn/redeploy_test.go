@@ -17,6 +17,7 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/core/redeploy"
 	"flinkscaler/e2e/hadoop"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/internal/toolcache"
@@ -76,7 +77,7 @@ func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *re
 		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.redeploy.enabled": "true",
 		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": "4 min",
 	})
-	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return size(s, "slow") == 1 })
+	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return managed.Size(s, "slow") == 1 })
 	return r
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"flinkscaler/core"
-	"flinkscaler/internal/child"
+	"flinkscaler/e2e/managed"
 	"flinkscaler/internal/stack"
 	"flinkscaler/workflows"
 )
@@ -72,18 +72,7 @@ func (r *rig) await(key core.JobKey, what string, wished func(workflows.Status) 
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	var last workflows.Status
-	err := child.WaitFor(ctx, what, func(ctx context.Context) (string, bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		var s workflows.Status
-		if err := r.Query(ctx, key, workflows.QueryStatus, &s); err != nil {
-			return err.Error(), false, nil
-		}
-		last = s
-		b, err := json.Marshal(s)
-		return string(b), wished(s), err
-	})
+	last, err := managed.Await(ctx, r.Stack, key, what, wished)
 	must(r.t, err)
 	return last
 }
