@@ -107,10 +107,12 @@ func processesBelow(dir string) ([]running, error) {
 	return found, nil
 }
 
-// killBelow kills them until none is left: a shell that dies may have started something at the last moment.
+// killBelow kills them until none is left, which has to show several times: a shell that dies may have started something
+// at the last moment, and a process that becomes another program has no command line for a moment.
 func killBelow(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	none := 0
 	return child.WaitFor(ctx, "the containers to end", func(context.Context) (string, bool, error) {
 		left, err := processesBelow(dir)
 		if err != nil {
@@ -121,6 +123,9 @@ func killBelow(dir string) error {
 				return "", false, err
 			}
 		}
-		return fmt.Sprintf("%d processes", len(left)), len(left) == 0, nil
+		if none++; len(left) > 0 {
+			none = 0
+		}
+		return fmt.Sprintf("%d processes", len(left)), none == 3, nil
 	})
 }

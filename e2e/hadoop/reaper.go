@@ -9,14 +9,16 @@ import (
 )
 
 // reaperScript waits until the other end of its input is closed, which happens when the one that holds it ends, by
-// whatever cause. Then it kills what names something in the folder in its command line, until there is nothing, and removes the folder.
-// A process that ends meanwhile is no problem of its. One program looks through all of them: one for each takes a
-// minute on a busy machine.
+// whatever cause. Then it kills what names something in the folder in its command line, until there is nothing for a
+// second, and removes the folder: a process that becomes another program has no command line for a moment. One that
+// ends meanwhile is no problem. One program looks through all of them: one for each takes a minute on a busy machine.
 const reaperScript = `
 read -r word && exit 0
-for round in 1 2 3 4 5 6 7 8 9 10; do
+round=0 none=0
+while [ $none -lt 5 ] && [ $round -lt 100 ]; do
+  round=$((round + 1)) none=$((none + 1))
   files=$(printf '%s\n' "$REAP/" | grep -alFs -f - /proc/[0-9]*/cmdline)
-  [ -z "$files" ] && break
+  [ -z "$files" ] || none=0
   for file in $files; do
     pid=${file#/proc/}
     kill -9 "${pid%/cmdline}" 2>/dev/null
