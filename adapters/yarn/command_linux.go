@@ -11,18 +11,24 @@ import (
 )
 
 // What is killed is gone within milliseconds; a JVM on a busy machine takes longer. Each
-// round looks at all processes of the machine.
+// round looks at all processes of the machine. One that becomes another program shows no
+// environment for a moment: so several rounds in a row must find none.
 const (
 	sweepRounds = 100
-	sweepPause  = 20 * time.Millisecond
+	sweepNone   = 5
+	sweepPause  = 40 * time.Millisecond
 )
 
 // sweep kills what earlier workers on this machine left of a submission, and returns
 // when none of it is there any more. Processes of other users cannot be seen.
 func sweep(ctx context.Context, jobID string) {
+	none := 0
 	for range sweepRounds {
 		left := marksOf(jobID)
-		if len(left) == 0 {
+		if none++; len(left) > 0 {
+			none = 0
+		}
+		if none == sweepNone {
 			return
 		}
 		for _, pid := range left {
