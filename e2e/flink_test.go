@@ -76,7 +76,10 @@ func lag(s workflows.Status) float64 { return s.Lag.Or(1e9) }
 
 func TestUpAndDown(t *testing.T) {
 	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
-		t.Run(version, func(t *testing.T) { upAndDown(t, version) })
+		t.Run(version, func(t *testing.T) {
+			t.Parallel() // both wait, most of the time
+			upAndDown(t, version)
+		})
 	}
 }
 

@@ -48,6 +48,7 @@ func realSession(t *testing.T, version string) (*session, *real) {
 func TestRedeployOnFlink(t *testing.T) {
 	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel() // both wait, most of the time
 			s, f := realSession(t, version)
 			s.start(job, managed.Quick(map[string]string{"job.autoscaler.redeploy.enabled": "true"}))
 			s.await(job, "a quiet start", managed.Settled)

@@ -23,6 +23,7 @@ import (
 func TestUndoOnFlink(t *testing.T) {
 	for _, version := range []string{toolcache.Flink2, toolcache.Flink1} {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel() // both wait, most of the time
 			f := newReal(t, flinklocal.Options{Version: version, TaskManagers: 2, Slots: 4})
 			f.rate(500)
 			jar, err := testjob.Jar()
