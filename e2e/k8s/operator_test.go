@@ -94,8 +94,6 @@ func TestAJobManagerThatCrashed(t *testing.T) {
 	d, rates := kubetest.Application(t, "kept")
 	must(t, rates.Set(300))
 	d.HA, d.Job.UpgradeMode = true, "last-state"
-	// A job that gets no slot at all in that time has failed for good, and on a busy machine TaskManagers are slow to come back.
-	d.Config = map[string]any{"jobmanager.adaptive-scheduler.resource-wait-timeout": "3 min"}
 	r.apply(d.Manifest())
 	first := r.await(deployments, "kept", "settled", resource.settled)
 	id := first.Status.JobStatus.JobID

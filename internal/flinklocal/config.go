@@ -130,19 +130,19 @@ func storageConfig(version toolcache.Version, l layout) map[string]string {
 	}
 }
 
-// schedulerConfig makes the adaptive scheduler act within seconds. Flink 2 renamed its waiting times.
+// schedulerConfig makes the adaptive scheduler act within seconds, but wait as long as Flink does by itself for a job's
+// first slots: one that gets none in that time has failed for good, and on a busy machine TaskManagers are slow to come
+// back. Flink 2 renamed its waiting times.
 func schedulerConfig(version toolcache.Version) map[string]string {
 	const prefix = "jobmanager.adaptive-scheduler."
 	config := map[string]string{"jobmanager.scheduler": "adaptive"}
 	if !version.AtLeast(toolcache.Version{Major: 2}) {
-		config[prefix+"resource-wait-timeout"] = "20 s"
 		config[prefix+"resource-stabilization-timeout"] = "1 s"
 		config[prefix+"scaling-interval.min"] = "1 s"
 		config[prefix+"scaling-interval.max"] = "2 s"
 		config[prefix+"min-parallelism-increase"] = "1"
 		return config
 	}
-	config[prefix+"submission.resource-wait-timeout"] = "20 s"
 	config[prefix+"submission.resource-stabilization-timeout"] = "1 s"
 	config[prefix+"executing.cooldown-after-rescaling"] = "1 s"
 	config[prefix+"executing.resource-stabilization-timeout"] = "2 s"

@@ -36,8 +36,8 @@ func TestConfigFollowsTheVersion(t *testing.T) {
 	}{
 		"1.18": {
 			"checkpoints had another key", "1.18.1",
-			[]string{scheduler + "resource-wait-timeout", "state.checkpoints.dir"},
-			[]string{"execution.checkpointing.dir", scheduler + "submission.resource-wait-timeout"},
+			[]string{scheduler + "resource-stabilization-timeout", "state.checkpoints.dir"},
+			[]string{"execution.checkpointing.dir", scheduler + "submission.resource-stabilization-timeout"},
 		},
 		"1.20": {
 			"checkpoints have their new key, the scheduler its old ones", "1.20.5",
@@ -46,8 +46,8 @@ func TestConfigFollowsTheVersion(t *testing.T) {
 		},
 		"2.3": {
 			"the scheduler's keys are new", "2.3.0",
-			[]string{scheduler + "submission.resource-wait-timeout", scheduler + "rescale-trigger.max-delay"},
-			[]string{scheduler + "resource-wait-timeout", scheduler + "scaling-interval.min"},
+			[]string{scheduler + "submission.resource-stabilization-timeout", scheduler + "rescale-trigger.max-delay"},
+			[]string{scheduler + "resource-stabilization-timeout", scheduler + "scaling-interval.min"},
 		},
 	}
 	for name, tc := range cases {

@@ -92,13 +92,13 @@ func (d Deployment) Manifest() string {
 	return manifest("FlinkDeployment", d.Name, spec)
 }
 
-// configuration makes Flink and the operator's client act within seconds.
+// configuration makes Flink and the operator's client act within seconds. For a job's first slots Flink waits as long as
+// it does by itself: see internal/flinklocal.
 func (d Deployment) configuration() map[string]any {
 	const scheduler = "jobmanager.adaptive-scheduler."
 	config := map[string]any{
 		"rest.port": strconv.Itoa(d.Port), "taskmanager.numberOfTaskSlots": strconv.Itoa(d.Slots),
 		"jobmanager.scheduler":                       "adaptive",
-		scheduler + "resource-wait-timeout":          "20 s",
 		scheduler + "resource-stabilization-timeout": "1 s",
 		scheduler + "scaling-interval.min":           "1 s",
 		scheduler + "scaling-interval.max":           "2 s",
