@@ -39,7 +39,8 @@ test: ## Everything that needs no real Flink: unit tests, and a real Temporal se
 unit: ## Unit tests only: nothing real, seconds
 	$(call timed,unit,go test -timeout 10m ./...)
 
-# The packages with tests of real systems, the longest first.
+# The packages with tests of real systems; those that take longest begin first.
+E2E_LONG := ./e2e ./e2e/yarn ./e2e/k8s
 E2E_FLINK := ./e2e ./e2e/oracle/... ./adapters/flink/... ./e2e/chaos/... ./internal/flinklocal/... ./internal/flinksim/... ./e2e/proxy/... ./e2e/testjob/...
 E2E_K8S := ./e2e/k8s ./adapters/k8s/... ./internal/kubelocal/... ./internal/kubesim/... ./e2e/k8s/deploy/...
 E2E_YARN := ./e2e/yarn/... ./adapters/yarn/... ./e2e/hadoop/... ./adapters/kerberos/... ./adapters/hdfs/... ./internal/kdclocal/...
@@ -47,7 +48,7 @@ E2E_YARN := ./e2e/yarn/... ./adapters/yarn/... ./e2e/hadoop/... ./adapters/kerbe
 .PHONY: e2e
 e2e: e2e-needs ## Real Flink, Temporal server, Kubernetes API, operator, YARN and HDFS, tctl, kill -9
 	@$(ENSURE) $(FLINK_TOOLS) $(KUBE_TOOLS) $(HADOOP_TOOLS)
-	@bash tools/e2e.sh e2e $(E2E_FLINK) $(E2E_YARN) $(E2E_K8S)
+	@bash tools/e2e.sh e2e $(E2E_LONG) $(E2E_FLINK) $(E2E_YARN) $(E2E_K8S)
 
 .PHONY: e2e-flink
 e2e-flink: e2e-needs ## The part of it that needs Flink alone
