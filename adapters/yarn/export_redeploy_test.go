@@ -1,8 +1,10 @@
 package yarn
 
 import (
+	"context"
 	"time"
 
+	"flinkscaler/adapters/kerberos"
 	"flinkscaler/core"
 )
 
@@ -42,3 +44,12 @@ type Shown struct{ ID, Name, Queue, Tags, Type string }
 func Configured(dir string, major int) (map[string]string, error) {
 	return configured(dir, release{major: major})
 }
+
+// Knows has the KDC and the ResourceManager say who logs in.
+func (c *Cluster) Knows(user string, err error) *Cluster {
+	c.deploys.whoIs = func(context.Context, *kerberos.Login) (string, error) { return user, err }
+	return c
+}
+
+// User is the name that the ResourceManager has for who asks it.
+func (c *Cluster) User(ctx context.Context) (string, error) { return c.user(ctx) }

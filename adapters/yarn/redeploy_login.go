@@ -1,6 +1,9 @@
 package yarn
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"flinkscaler/adapters/kerberos"
+	"flinkscaler/core"
 )
 
 // Options of Flink by which its command, and the containers that it starts, log in.
@@ -18,11 +22,13 @@ const (
 	optionPrincipal = "security.kerberos.login.principal"
 )
 
-// loginProblem says why the Flink command could not log in to a cluster with Kerberos.
-// Whoever finds out when the command runs has stopped the job already.
-func (c *Cluster) loginProblem(p Program, has release) error {
+// loginProblem says why the Flink command could not log in to a cluster with Kerberos,
+// or would submit as another user than the one whose application runs. Whoever finds
+// out when the command runs has stopped the job already. An error is that it could not
+// be looked at now.
+func (c *Cluster) loginProblem(ctx context.Context, p Program, has release, owner string) (problem, err error) {
 	if c.cfg.Login == nil {
-		return nil
+		return nil, nil
 	}
 	env := variables(c.childEnvironment())
 	dir := env["FLINK_CONF_DIR"]
@@ -31,23 +37,68 @@ func (c *Cluster) loginProblem(p Program, has release) error {
 	}
 	options, err := configured(dir, has)
 	if err != nil {
-		return fmt.Errorf("flinkHome: Flink's configuration: %w", err)
+		return fmt.Errorf("flinkHome: Flink's configuration: %w", err), nil
 	}
 	maps.Copy(options, p.Options)
 	principal, keytab := options[optionPrincipal], options[optionKeytab]
 	switch {
 	case principal == "" && keytab == "":
-		return noKeytab(env, 2*c.cfg.Redeploy.timeout()) // the way back is a submission, too
+		return noKeytab(env, 2*c.cfg.Redeploy.timeout()), nil // the way back is a submission, too
 	case principal == "" || keytab == "":
-		return fmt.Errorf("options: %s and %s must be given together", optionPrincipal, optionKeytab)
+		return fmt.Errorf("options: %s and %s must be given together", optionPrincipal, optionKeytab), nil
 	case !filepath.IsAbs(keytab):
-		return fmt.Errorf("options.%s: must be an absolute path", optionKeytab)
+		return fmt.Errorf("options.%s: must be an absolute path", optionKeytab), nil
 	}
-	err = kerberos.Config{Principal: principal, KeytabFile: keytab, ConfigFile: c.cfg.Login.ConfigFile()}.Validate()
-	if err == nil {
-		return nil
+	who, err := c.whoIs(ctx, kerberos.Config{Principal: principal, KeytabFile: keytab, ConfigFile: c.cfg.Login.ConfigFile()})
+	switch {
+	case errors.Is(err, core.ErrUnreachable):
+		return nil, err
+	case err != nil:
+		return fmt.Errorf("options.security.kerberos.login: %s", strings.ReplaceAll(err.Error(), "\n", "; ")), nil
+	case who != "" && owner != "" && who != owner:
+		return fmt.Errorf("the application is of the user %s, and would be submitted as %s, who is %s to YARN", owner, principal, who), nil
 	}
-	return fmt.Errorf("options.security.kerberos.login: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	return nil, nil
+}
+
+// whoIs logs in, and gives the name that the ResourceManager has for who does; empty
+// where it does not tell.
+func (c *Cluster) whoIs(ctx context.Context, as kerberos.Config) (string, error) {
+	login, err := kerberos.New(as)
+	if err != nil {
+		return "", err
+	}
+	defer login.Close()
+	if c.deploys.whoIs != nil {
+		return c.deploys.whoIs(ctx, login)
+	}
+	if _, err := login.Client(ctx); err != nil {
+		return "", err
+	}
+	cfg := c.cfg
+	cfg.Login, cfg.Redeploy = login, Redeploy{}
+	asked, err := New(cfg)
+	if err != nil {
+		return "", err
+	}
+	defer asked.Close()
+	user, _ := asked.user(ctx) // old ones do not know the question
+	return user, nil
+}
+
+// user is the name that the ResourceManager has for who asks it. Releases differ in
+// whether the answer stands in an object of its own.
+func (c *Cluster) user(ctx context.Context) (string, error) {
+	type info struct {
+		User string `json:"requestedUser"`
+	}
+	return fetch(ctx, c, request{op: "read the user", path: "/userinfo"}, func(b []byte) (string, error) {
+		body, err := fromJSON[struct {
+			info
+			Inner info `json:"clusterUserInfo"`
+		}](b)
+		return cmp.Or(body.Inner.User, body.User), err
+	})
 }
 
 // noKeytab says what is wrong with the other ways to log in: what Hadoop takes from the

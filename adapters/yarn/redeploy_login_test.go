@@ -2,6 +2,8 @@ package yarn_test
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,18 +51,25 @@ func TestTheCommandCanLogIn(t *testing.T) {
 		options map[string]string
 		env     map[string]string
 		want    string // in the error; empty: all is well
+		// user and refusal are what the login comes to.
+		user    string
+		refusal error
 	}{
-		"by option":        {"as it is told in the worker's file", "", map[string]string{"security.kerberos.login.keytab": "KEYTAB", "security.kerberos.login.principal": "me@A.REALM"}, nil, ""},
-		"by configuration": {"as it is told in Flink's own", "security:\n  kerberos:\n    login:\n      keytab: KEYTAB\n      principal: me@A.REALM\n", nil, nil, ""},
-		"flat":             {"the same in flat keys", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, ""},
-		"not at all":       {"it would end when the job is stopped", "jobmanager:\n", nil, map[string]string{"KRB5CCNAME": "FILE:MISSING"}, "the Flink command has no login: give security.kerberos.login.principal and security.kerberos.login.keytab (open "},
-		"one of two":       {"Flink refuses that", "", map[string]string{"security.kerberos.login.principal": "me@A.REALM"}, nil, "must be given together"},
-		"not there":        {"it is on another host", "", map[string]string{"security.kerberos.login.keytab": "MISSING", "security.kerberos.login.principal": "me@A.REALM"}, nil, "options.security.kerberos.login: keytabFile: open "},
-		"of another":       {"the KDC would refuse it", "", map[string]string{"security.kerberos.login.keytab": "KEYTAB", "security.kerberos.login.principal": "etl@A.REALM"}, nil, "has no key of etl@A.REALM"},
-		"relative":         {"the command runs in a folder of its own", "", map[string]string{"security.kerberos.login.keytab": "me.keytab", "security.kerberos.login.principal": "me@A.REALM"}, nil, "must be an absolute path"},
-		"a token file":     {"Hadoop takes it from the environment", "", nil, map[string]string{"HADOOP_TOKEN_FILE_LOCATION": "/run/tokens"}, ""},
-		"Hadoop's own":     {"Hadoop takes both from the environment", "", nil, map[string]string{"KRB5PRINCIPAL": "me@A.REALM", "KRB5KEYTAB": "/run/me.keytab"}, ""},
-		"broken":           {"Flink could not read it either, and no value shows", "password: [s3cret\n", nil, nil, "config.yaml is not YAML"},
+		"by option":        {"as it is told in the worker's file", "", map[string]string{"security.kerberos.login.keytab": "KEYTAB", "security.kerberos.login.principal": "me@A.REALM"}, nil, "", "etl", nil},
+		"by configuration": {"as it is told in Flink's own", "security:\n  kerberos:\n    login:\n      keytab: KEYTAB\n      principal: me@A.REALM\n", nil, nil, "", "etl", nil},
+		"flat":             {"the same in flat keys", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, "", "etl", nil},
+		"old Hadoop":       {"the ResourceManager does not tell", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, "", "", nil},
+		"another user":     {"it could not read what is of the one before", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, "is of the user etl, and would be submitted as me, who is shop to YARN", "shop", nil},
+		"old keys":         {"the KDC has new ones", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, "get a new keytab", "", fmt.Errorf("%w: get a new keytab", core.ErrUnauthorized)},
+		"no KDC":           {"the command could not ask it either", "security.kerberos.login.keytab: KEYTAB\nsecurity.kerberos.login.principal: me\n", nil, nil, "", "", core.ErrUnreachable},
+		"not at all":       {"it would end when the job is stopped", "jobmanager:\n", nil, map[string]string{"KRB5CCNAME": "FILE:MISSING"}, "the Flink command has no login: give security.kerberos.login.principal and security.kerberos.login.keytab (open ", "etl", nil},
+		"one of two":       {"Flink refuses that", "", map[string]string{"security.kerberos.login.principal": "me@A.REALM"}, nil, "must be given together", "etl", nil},
+		"not there":        {"it is on another host", "", map[string]string{"security.kerberos.login.keytab": "MISSING", "security.kerberos.login.principal": "me@A.REALM"}, nil, "options.security.kerberos.login: keytabFile: open ", "etl", nil},
+		"of another":       {"the KDC would refuse it", "", map[string]string{"security.kerberos.login.keytab": "KEYTAB", "security.kerberos.login.principal": "etl@A.REALM"}, nil, "has no key of etl@A.REALM", "etl", nil},
+		"relative":         {"the command runs in a folder of its own", "", map[string]string{"security.kerberos.login.keytab": "me.keytab", "security.kerberos.login.principal": "me@A.REALM"}, nil, "must be an absolute path", "etl", nil},
+		"a token file":     {"Hadoop takes it from the environment", "", nil, map[string]string{"HADOOP_TOKEN_FILE_LOCATION": "/run/tokens"}, "", "etl", nil},
+		"Hadoop's own":     {"Hadoop takes both from the environment", "", nil, map[string]string{"KRB5PRINCIPAL": "me@A.REALM", "KRB5KEYTAB": "/run/me.keytab"}, "", "etl", nil},
+		"broken":           {"Flink could not read it either, and no value shows", "password: [s3cret\n", nil, nil, "config.yaml is not YAML", "etl", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,8 +86,12 @@ func TestTheCommandCanLogIn(t *testing.T) {
 			}
 			must(t, os.MkdirAll(filepath.Join(cfg.Redeploy.FlinkHome, "conf"), 0o755))
 			must(t, os.WriteFile(filepath.Join(cfg.Redeploy.FlinkHome, "conf", "config.yaml"), []byte(named.Replace(tt.conf)), 0o600))
-			_, err := open(t, cfg).Impatient(time.Minute).Prepare(t.Context(), live, grown())
+			_, err := open(t, cfg).Impatient(time.Minute).Knows(tt.user, tt.refusal).Prepare(t.Context(), live, grown())
 			switch {
+			case errors.Is(tt.refusal, core.ErrUnreachable):
+				if !errors.Is(err, core.ErrUnreachable) {
+					t.Errorf("%s: %v", tt.reason, err)
+				}
 			case tt.want == "" && err != nil:
 				t.Errorf("%s: %v", tt.reason, err)
 			case tt.want != "" && (!errors.Is(err, core.ErrRefused) || !strings.Contains(err.Error(), tt.want)):
@@ -87,6 +100,27 @@ func TestTheCommandCanLogIn(t *testing.T) {
 				t.Errorf("%s: %v", tt.reason, err)
 			}
 		})
+	}
+}
+
+// TestWhoAsks is what the ResourceManager tells.
+func TestWhoAsks(t *testing.T) {
+	t.Parallel()
+	d := deploying(t, "2.3.0", "exit 0")
+	if _, err := d.User(t.Context()); err == nil {
+		t.Error("an old one does not know the question, and there was no error")
+	}
+	for _, body := range []string{`{"clusterUserInfo":{"rmLoginUser":"rm","requestedUser":"etl"}}`, `{"rmLoginUser":"rm","requestedUser":"etl","subClusterId":"sc"}`} {
+		d.rm.odd = func(w http.ResponseWriter, r *http.Request) bool {
+			is := r.URL.Path == "/ws/v1/cluster/userinfo"
+			if is {
+				answerText(w, 200, "application/json", body)
+			}
+			return is
+		}
+		if who, err := d.User(t.Context()); who != "etl" || err != nil {
+			t.Errorf("%s: got %q, %v", body, who, err)
+		}
 	}
 }
 

@@ -73,7 +73,11 @@ func (c *Cluster) problems(ctx context.Context, p *place, job core.JobRef, progr
 			add(flink.Covered(texts(program), vertices, "as an application", "yarn.redeploy"))
 		}
 		if err == nil {
-			add(c.loginProblem(program, has))
+			problem, err := c.loginProblem(ctx, program, has, p.app.User)
+			if err != nil {
+				return nil, err
+			}
+			add(problem)
 		}
 	}
 	add(c.hadoopConfig())

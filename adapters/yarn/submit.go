@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flinkscaler/adapters/flink"
+	"flinkscaler/adapters/kerberos"
 	"flinkscaler/core"
 )
 
@@ -16,6 +17,8 @@ type deploys struct {
 	// storage is that of jars and of what is staged, nil for none.
 	storage Storage
 	times   pace
+	// whoIs takes the place of a KDC and the ResourceManager in tests.
+	whoIs func(context.Context, *kerberos.Login) (user string, err error)
 }
 
 // UseStorage tells where jars are, and what submissions stage.
