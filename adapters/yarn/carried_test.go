@@ -94,6 +94,39 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// TestFitsInASession: a redeploy leaves its ApplicationMaster where it is, so a queue
+// that takes no application is no reason.
+func TestFitsInASession(t *testing.T) {
+	t.Parallel()
+	s := newSized(t, oneHeld, roomy)
+	s.rm.set(func() {
+		odd := s.rm.odd
+		s.rm.odd = func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/scheduler") {
+				return odd(w, r)
+			}
+			answerText(w, 200, "application/json", `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler","queueName":"root","queuePath":"root","queues":{"queue":
+				{"queuePath":"root.default","queueName":"default","state":"STOPPED","maxEffectiveCapacity":{"memory":2600,"vCores":16},"resourcesUsed":{"memory":1792,"vCores":2}}}}}}`)
+			return true
+		}
+	})
+	for name, tt := range map[string]struct {
+		target core.Target
+		want   string // of the note of a room that is short, empty for room
+	}{
+		"an application": {named("orders"), "queue root.default is STOPPED and takes no application"},
+		"a session":      {core.Target{Yarn: &core.YarnTarget{ApplicationName: "orders", JobName: "orders"}}, ""},
+	} {
+		job, err := s.Locate(t.Context(), tt.target)
+		must(t, err)
+		job.Means.Restarts = true
+		room, err := s.Fits(t.Context(), job, s.held)
+		if err != nil || room.Short != (tt.want != "") || !strings.Contains(room.Note, tt.want) {
+			t.Errorf("%s: %+v, %v", name, room, err)
+		}
+	}
+}
+
 // TestCarried: requests that wait are the reason, with the numbers; nothing is ever
 // outstanding before Flink, and what YARN does not tell is no error.
 func TestCarried(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 // Fits says whether the TaskManagers that the requirements need can be had: what
 // the application's queue, and the queues above it, may still have, what its user
 // may, how large a container may be, and what is free on single nodes. For a change
-// that starts the job anew, YARN must let a new ApplicationMaster in besides; what
-// the application has now is taken to be given back first.
+// that starts the job anew, as an application of its own, YARN must let a new
+// ApplicationMaster in besides; what the application has now is taken to be given back
+// first. A session stays, with what it has.
 //
 // It is advice: others take room too. What cannot be read, or what this version of
 // YARN does not tell, is said in the note and is no bound.
@@ -30,11 +31,12 @@ func (c *Cluster) Fits(ctx context.Context, job core.JobRef, r core.Requirements
 	if err != nil {
 		return core.Room{Note: "how many TaskManagers it needs is not known: " + err.Error()}, nil
 	}
-	anew := job.Means != nil && job.Means.Restarts
+	restarts := job.Means != nil && job.Means.Restarts
+	anew := restarts && p.target.JobName == ""
 	if n.more == 0 && !anew {
 		return core.Room{}, nil
 	}
-	j := judgement{need: n.more, fits: n.more, size: n.size, partition: u.partition, anew: anew, user: p.app.User, added: c.cfg.AutoscaledNodes && !anew}
+	j := judgement{need: n.more, fits: n.more, size: n.size, partition: u.partition, anew: anew, user: p.app.User, added: c.cfg.AutoscaledNodes && !restarts}
 	switch {
 	case n.more > 0 && n.size.memory <= 0:
 		return core.Room{Note: fmt.Sprintf("%d more TaskManagers are needed; whether there is room is not known: neither YARN nor Flink tells how large one is", n.more)}, nil
