@@ -172,6 +172,14 @@ func (r *redeployed) runs(t *testing.T, o core.Outcome, to int) {
 		t.Fatalf("live applications %+v, want one with the tags of job %s", live, o.JobID)
 	}
 	base := "http://" + live[0].Address
+	isWell(t, base, o, to)
+	r.staged(t, o.JobID, live[0].ID)
+}
+
+// isWell looks at the job of an outcome in the Flink at an address: it runs from the
+// savepoint, at the new size, and has lost and doubled nothing.
+func isWell(t *testing.T, base string, o core.Outcome, to int) {
+	t.Helper()
 	var job flinklocal.Job
 	readJSON(t, base+"/jobs/"+o.JobID, &job)
 	if job.State != "RUNNING" {
@@ -200,7 +208,6 @@ func (r *redeployed) runs(t *testing.T, o core.Outcome, to int) {
 	if n := len(failures.History.Entries); n > 0 {
 		t.Errorf("the job failed %d times: it fails when a record is lost or doubled", n)
 	}
-	r.staged(t, o.JobID, live[0].ID)
 }
 
 // stagings lists the folders of submissions that are there.

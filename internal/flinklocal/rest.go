@@ -143,7 +143,15 @@ func (o JobOptions) body() runBody {
 
 // Submit uploads a jar and runs it. The job is accepted then, not yet running: see WaitRunning.
 func (c *Cluster) Submit(ctx context.Context, jar string, options JobOptions) (jobID string, err error) {
-	client := c.rest()
+	return c.rest().submit(ctx, jar, options)
+}
+
+// SubmitTo is Submit to the session cluster whose REST API is at a URL.
+func SubmitTo(ctx context.Context, url, jar string, options JobOptions) (jobID string, err error) {
+	return restClient{http: http.DefaultClient, url: url}.submit(ctx, jar, options)
+}
+
+func (c restClient) submit(ctx context.Context, jar string, options JobOptions) (jobID string, err error) {
 	upload, err := uploadRequest(jar)
 	if err != nil {
 		return "", fmt.Errorf("submit %s: %w", filepath.Base(jar), err)
@@ -151,7 +159,7 @@ func (c *Cluster) Submit(ctx context.Context, jar string, options JobOptions) (j
 	var uploaded struct {
 		Filename string `json:"filename"`
 	}
-	if err := client.do(ctx, upload, &uploaded); err != nil {
+	if err := c.do(ctx, upload, &uploaded); err != nil {
 		return "", fmt.Errorf("submit %s: %w", filepath.Base(jar), err)
 	}
 	run, err := jsonRequest(http.MethodPost, "/jars/"+path.Base(uploaded.Filename)+"/run", options.body())
@@ -161,7 +169,7 @@ func (c *Cluster) Submit(ctx context.Context, jar string, options JobOptions) (j
 	var started struct {
 		JobID string `json:"jobid"`
 	}
-	if err := client.do(ctx, run, &started); err != nil {
+	if err := c.do(ctx, run, &started); err != nil {
 		return "", fmt.Errorf("submit %s: %w", filepath.Base(jar), err)
 	}
 	return started.JobID, nil
