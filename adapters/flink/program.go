@@ -1,6 +1,7 @@
 package flink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -19,7 +20,12 @@ type Redeploy struct {
 	Savepoints string
 	// Jobs are programs by the names of their jobs.
 	Jobs map[string]Program
+	// Section is where the worker's file has all this, for errors; flink.redeploy where
+	// it is empty.
+	Section string
 }
+
+func (r Redeploy) section() string { return cmp.Or(r.Section, "flink.redeploy") }
 
 // Program is how one job is submitted.
 type Program struct {

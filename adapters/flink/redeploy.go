@@ -133,7 +133,7 @@ func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.
 		return fail(err)
 	}
 	if major(version.Flink) >= FirstWithoutOverrides {
-		if err := Covered(program.Args, vertices, "over REST", "flink.redeploy"); err != nil {
+		if err := Covered(program.Args, vertices, "over REST", c.redeploy.section()); err != nil {
 			return fail(err)
 		}
 	}
@@ -241,7 +241,7 @@ func runBody(s core.Submission, p Program, args []string, major int) runRequest 
 func (c *Cluster) program(name string) (Program, error) {
 	p, ok := c.redeploy.Jobs[name]
 	if !ok {
-		return Program{}, fmt.Errorf("%w: the worker's file does not say how the job is submitted; give flink.redeploy.jobs.%s of its cluster", core.ErrRefused, name)
+		return Program{}, fmt.Errorf("%w: the worker's file does not say how the job is submitted; give %s.jobs.%s of its cluster", core.ErrRefused, c.redeploy.section(), name)
 	}
 	return p, nil
 }

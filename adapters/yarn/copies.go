@@ -83,9 +83,9 @@ func (c *Cluster) copiesIn(ctx context.Context, app application, m memo, job cor
 	switch {
 	case app.State.ended():
 		return over(app, m, job), nil
-	case app.address() == "" && its && own == "":
+	case app.address() == "" && (m.session() || its && own == ""):
 		// It ran before. After a restart of the ResourceManager it may do so still.
-		p, err := c.open(ctx, job)
+		p, err := c.open(ctx, core.JobRef{ID: job.ID, Name: job.Name, Extras: m.extras(app.ID)})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil, nil
 		}

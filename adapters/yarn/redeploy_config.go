@@ -113,14 +113,14 @@ func (r Redeploy) staging() string {
 
 // session is how jobs of a session are submitted: as to any Flink cluster.
 func (r Redeploy) session() flink.Redeploy {
-	out := flink.Redeploy{Savepoints: r.Savepoints, Jobs: map[string]flink.Program{}}
+	out := flink.Redeploy{Savepoints: r.Savepoints, Jobs: map[string]flink.Program{}, Section: "yarn.redeploy"}
 	for name, p := range r.Jobs {
 		if !strings.Contains(p.Jar, "/") {
 			out.Jobs[name] = flink.Program{Jar: p.Jar, EntryClass: p.EntryClass, Args: p.Args, Parallelism: p.Parallelism}
 		}
 	}
 	if len(out.Jobs) == 0 {
-		return flink.Redeploy{}
+		out.Savepoints = "" // not at all
 	}
 	return out
 }

@@ -33,10 +33,19 @@ func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.
 	prepared := core.Prepared{Savepoints: c.cfg.Redeploy.Savepoints, Extras: remember(p, string(b))}
 	prepared.ByHand = byHand(p, job.FlinkVersion)
 	if p.target.JobName != "" {
+		if strings.Contains(program.Jar, "/") {
+			return fail(fmt.Errorf("%w: yarn.redeploy.jobs.%s.jar: must be the name of a jar that is uploaded to the session (POST /jars/upload)", core.ErrRefused, job.Name))
+		}
 		if _, err := p.flink.Prepare(ctx, job, vertices); err != nil {
 			return core.Prepared{}, err
 		}
 		return prepared, nil
+	}
+	if is, err := p.isSession(ctx); err != nil {
+		return core.Prepared{}, err
+	} else if is {
+		return core.Prepared{}, &core.OpError{Op: "prepare a redeploy", Subject: job.Name, Hint: "name the job with target.yarn.jobName", Err: fmt.Errorf(
+			"%w: %s is a session, which would be ended with the job to make way for an application", core.ErrRefused, p.app.ID)}
 	}
 	problems, err := c.problems(ctx, p, job, program, vertices)
 	if err != nil {
@@ -46,6 +55,16 @@ func (c *Cluster) Prepare(ctx context.Context, job core.JobRef, vertices []core.
 		return fail(fmt.Errorf("%w: %s", core.ErrRefused, strings.Join(problems, "; ")))
 	}
 	return prepared, nil
+}
+
+// isSession is true for a Flink that goes on without the job.
+func (p *place) isSession(ctx context.Context) (bool, error) {
+	version, err := p.flink.Version(ctx)
+	if err != nil || version.WebSubmit {
+		return version.WebSubmit, err
+	}
+	options, err := p.flink.ClusterOptions(ctx) // a session need not take jobs over REST
+	return options["execution.target"] == "yarn-session", err
 }
 
 // problems are all reasons why an application could not be submitted. An error is

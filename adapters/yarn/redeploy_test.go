@@ -55,6 +55,9 @@ type fakeFlink struct {
 	mu         sync.Mutex
 	id, state  string
 	exceptions string
+	// submit is true for a session, as it says; target what it was started as.
+	submit bool
+	target string
 }
 
 func newFlink(t *testing.T, id, state string) *fakeFlink {
@@ -78,8 +81,15 @@ func (f *fakeFlink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"jobs":[{"jid":%q,"name":"orders","state":%q,"start-time":1,"end-time":-1,"duration":1,"last-modification":1,"tasks":{"total":0}}]}`, f.id, f.state)
 	case strings.HasSuffix(path, "/exceptions"):
 		_, _ = fmt.Fprintf(w, `{"exceptionHistory":{"entries":[{"exceptionName":"x","stacktrace":%q,"timestamp":2,"taskName":null}],"truncated":false}}`, f.exceptions)
+	case strings.HasSuffix(path, "/jobmanager/config"):
+		_, _ = fmt.Fprintf(w, `[{"key":"execution.target","value":%q}]`, f.target)
 	case strings.HasSuffix(path, "/config") && !strings.Contains(path, "checkpoints"):
-		_, _ = io.WriteString(w, `{"refresh-interval":3000,"flink-version":"2.3.0","flink-revision":"x","features":{}}`)
+		_, _ = fmt.Fprintf(w, `{"refresh-interval":3000,"flink-version":"2.3.0","flink-revision":"x","features":{"web-submit":%v}}`, f.submit)
+	case strings.HasSuffix(path, "/jars") && f.submit:
+		_, _ = io.WriteString(w, `{"address":"x","files":[{"id":"1_orders.jar","name":"orders.jar","uploaded":1,"entry":[]}]}`)
+	case strings.HasSuffix(path, "/jars"):
+		w.WriteHeader(404)
+		_, _ = io.WriteString(w, `{"errors":["Unable to load requested file /jars."]}`)
 	default:
 		w.WriteHeader(404)
 		_, _ = io.WriteString(w, `{"errors":["not found"]}`)
@@ -133,6 +143,9 @@ func extras() map[string]string {
 		"target": `{"applicationName":"orders"}`, "stopped": firstID, "name": "orders", "queue": "root.shop", "tags": "fa-orders", "type": "Apache Flink", "user": "etl",
 	}
 }
+
+// sessionTarget names a job of a session.
+const sessionTarget = `{"applicationName":"orders","jobName":"orders"}`
 
 func grown() []core.SubmittedVertex {
 	return []core.SubmittedVertex{{ID: "aa", Name: "Source: gen", Parallelism: 1, Was: 1}, {ID: "bb", Name: "slow -> sink: Writer", Parallelism: 4, Was: 2}}
@@ -383,6 +396,7 @@ func TestCopies(t *testing.T) {
 	t.Parallel()
 	job := core.JobRef{ID: newJob, Name: "orders", Extras: extras()}
 	was := core.JobRef{ID: oldJob, Name: "orders", Extras: map[string]string{"target": extras()["target"], "application": firstID}}
+	inSession := core.JobRef{ID: newJob, Name: "orders", Extras: map[string]string{"target": sessionTarget, "stopped": secondID}}
 	for name, tt := range map[string]struct {
 		reason string
 		job    core.JobRef
@@ -408,8 +422,13 @@ func TestCopies(t *testing.T) {
 		"the old one hides": {"after a restart of the ResourceManager it may run", was, func(d *deployment) {
 			d.rm.app(firstID, func(a *fakeApp) { a.State, a.FinalStatus, a.Tags = "ACCEPTED", "UNDEFINED", "fa-orders" })
 		}, nil, core.ErrNotReady},
-		"YARN is silent": {"nothing is known", job, func(d *deployment) { d.rm.Close() }, nil, core.ErrUnreachable},
-		"no target":      {"found on another platform", core.JobRef{ID: newJob}, nil, nil, core.ErrRefused},
+		"YARN is silent":     {"nothing is known", job, func(d *deployment) { d.rm.Close() }, nil, core.ErrUnreachable},
+		"no target":          {"found on another platform", core.JobRef{ID: newJob}, nil, nil, core.ErrRefused},
+		"in a session":       {"it runs on without the job", inSession, func(d *deployment) { d.rm.apps[secondID] = d.second("RUNNING", "UNDEFINED", "") }, map[string]core.JobState{newJob: core.JobRunning}, nil},
+		"in a session, none": {"it may be submitted", inSession, func(d *deployment) { d.rm.apps[secondID] = d.second("RUNNING", "UNDEFINED", ""); d.flink.id = "" }, map[string]core.JobState{}, nil},
+		"a session that moves": {"it is no job of its own, and whether the job runs there is not known", inSession, func(d *deployment) {
+			d.rm.apps[secondID] = d.second("ACCEPTED", "UNDEFINED", "")
+		}, nil, core.ErrNotReady},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -506,6 +525,10 @@ func TestPrepareNamesEveryProblem(t *testing.T) {
 		"no room for a tag": {"it could not be found again", "2.3.0", nil, func(d *deployment, _ *yarn.Config) {
 			d.rm.app(secondID, func(a *fakeApp) { a.Tags = "a,b,c,d,e,f,g,h,i,j,flinkscaler-" + newJob })
 		}, nil, []string{"no room for the one by which"}, core.ErrRefused},
+		"a session that is not named as one": {"it would be killed to make way", "2.3.0", nil, func(d *deployment, _ *yarn.Config) { d.flink.submit = true }, nil,
+			[]string{secondID + " is a session", "target.yarn.jobName"}, core.ErrRefused},
+		"one that takes no jobs over REST": {"it says what it was started as", "2.3.0", nil, func(d *deployment, _ *yarn.Config) { d.flink.target = "yarn-session" }, nil,
+			[]string{secondID + " is a session"}, core.ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -535,6 +558,47 @@ func TestPrepareNamesEveryProblem(t *testing.T) {
 				Command: "flink run -t yarn-application -d", Options: "-Dyarn.application.name=orders -Dyarn.tags=fa-orders -Dyarn.application.queue=root.shop",
 			}}, got); diff != "" {
 				t.Errorf("prepared (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPrepareInASession: it stays, so neither command nor home is needed; the program
+// is one that was uploaded to it.
+func TestPrepareInASession(t *testing.T) {
+	t.Parallel()
+	live := core.JobRef{ID: newJob, Name: "orders", FlinkVersion: "2.3.0", Extras: map[string]string{"target": sessionTarget, "application": secondID}}
+	for name, tt := range map[string]struct {
+		reason string
+		jar    string
+		args   []string
+		bend   func(d *deployment, c *yarn.Config)
+		want   string // of the error, empty for none
+	}{
+		"well":           {"all is there", "orders.jar", []string{"${parallelism:slow}"}, nil, ""},
+		"a jar on HDFS":  {"that is how applications are submitted", "hdfs://ns/jobs/orders.jar", []string{"${parallelism:slow}"}, nil, "yarn.redeploy.jobs.orders.jar: must be the name of a jar that is uploaded"},
+		"another jar":    {"a session that was moved has none", "other.jar", []string{"${parallelism:slow}"}, nil, "has no uploaded jar other.jar"},
+		"not told":       {"FLINK-38770, over REST too", "orders.jar", nil, nil, "no argument of the program in yarn.redeploy gives the size of slow"},
+		"not configured": {"nobody said how", "orders.jar", nil, func(_ *deployment, c *yarn.Config) { c.Redeploy.Jobs = map[string]yarn.Program{"other": {Jar: "x"}} }, "yarn.redeploy.jobs.orders"},
+		"no session":     {"an application runs one job, and ends with it", "orders.jar", []string{"${parallelism:slow}"}, func(d *deployment, _ *yarn.Config) { d.flink.submit = false }, "takes no programs over REST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deploying(t, "2.3.0", "exit 0", tt.args...)
+			d.rm.apps[secondID] = d.second("RUNNING", "UNDEFINED", "")
+			d.flink.submit = true
+			cfg := d.cfg
+			cfg.Redeploy.FlinkHome, cfg.Redeploy.HadoopConfig = "", ""
+			jar(&cfg, tt.jar)
+			if tt.bend != nil {
+				tt.bend(d, &cfg)
+			}
+			got, err := open(t, cfg).Impatient(time.Minute).Prepare(t.Context(), live, grown())
+			switch {
+			case tt.want == "" && (err != nil || got.Savepoints != "hdfs://ns/flink/savepoints" || got.Extras["stopped"] != secondID || got.Extras["target"] != sessionTarget):
+				t.Errorf("%s: %+v, %v", tt.reason, got, err)
+			case tt.want != "" && (!errors.Is(err, core.ErrRefused) || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("%s: %v, want refused: %s", tt.reason, err, tt.want)
 			}
 		})
 	}
