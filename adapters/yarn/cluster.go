@@ -98,6 +98,9 @@ func (c *Cluster) Close() {
 
 // clusterInfo is what a ResourceManager says of itself.
 type clusterInfo struct {
+	// ID is when it was started, in ms; the ids of the applications that it takes begin
+	// with it.
+	ID      int64  `json:"id"`
 	Version string `json:"resourceManagerVersion"`
 	// State is ACTIVE, STANDBY or INITIALIZING.
 	State string `json:"haState"`
@@ -116,6 +119,10 @@ func decodeInfo(b []byte) (clusterInfo, error) {
 // Version asks the ResourceManager for its version: the cheapest sign that it
 // answers.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
-	info, err := fetch(ctx, c, request{op: "read version", path: "/info"}, decodeInfo)
+	info, err := c.info(ctx)
 	return info.Version, err
+}
+
+func (c *Cluster) info(ctx context.Context) (clusterInfo, error) {
+	return fetch(ctx, c, request{op: "read version", path: "/info"}, decodeInfo)
 }

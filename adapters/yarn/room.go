@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ func (c *Cluster) Fits(ctx context.Context, job core.JobRef, r core.Requirements
 		return core.Room{}, err
 	}
 	u, err := c.usage(ctx, p.app.ID)
+	if errors.Is(err, core.ErrNotFound) {
+		return unknown(p.app.ID), nil
+	}
 	if err != nil {
 		return core.Room{}, err
 	}

@@ -106,6 +106,9 @@ func (x *submission) run(ctx context.Context) (core.JobRef, error) {
 			}
 			return core.JobRef{}, failureOf(err, app)
 		}
+		if err := x.forgot(ctx); err != nil {
+			return core.JobRef{}, err
+		}
 	}
 	if err := x.madeWay(ctx); err != nil {
 		return core.JobRef{}, err
@@ -226,7 +229,7 @@ func (x *submission) await(ctx context.Context, k *child) (core.JobRef, error) {
 		case !found && k.over() && over.IsZero():
 			over = now
 		case !found && k.over() && now.Sub(over) >= x.t.visible:
-			return core.JobRef{}, fmt.Errorf("%w: there is no application; %s", core.ErrRefused, x.said(k))
+			return core.JobRef{}, x.none(ctx, "there is no application; "+x.said(k))
 		}
 		if found {
 			over = time.Time{}
@@ -263,7 +266,7 @@ func (x *submission) giveUp(ctx context.Context, k *child) error {
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("%w: no application within %s; %s", core.ErrRefused, x.limit, x.said(k))
+		return x.none(ctx, fmt.Sprintf("no application within %s; %s", x.limit, x.said(k)))
 	case app.State.ended():
 		return fmt.Errorf("%w: %s", core.ErrRefused, app.reason())
 	}
@@ -271,13 +274,25 @@ func (x *submission) giveUp(ctx context.Context, k *child) error {
 	if app.waits() {
 		why = core.ErrNoRoom
 	}
-	if err := x.c.kill(ctx, app.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	err = x.c.kill(ctx, app.ID)
+	if errors.Is(err, core.ErrNotFound) {
+		err = x.forgot(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if err := x.ended(ctx, app.ID); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %s did not run within %s and was ended; it was %s", why, app.ID, x.limit, how)
+}
+
+// none says that nothing came of the submission, where that is certain.
+func (x *submission) none(ctx context.Context, how string) error {
+	if err := x.forgot(ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s", core.ErrRefused, how)
 }
 
 // ended waits for the end of an application that is about to end.
