@@ -38,9 +38,12 @@ type redeployed struct {
 	earlier map[string]bool
 }
 
+// within is how long the parts of a redeploy may take.
+type within struct{ submit, verify string }
+
 // underDefaultScheduler starts a job that takes the size of its slow vertex as an
 // argument, and counts its records: it fails when one is lost or doubled.
-func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *redeployed {
+func underDefaultScheduler(t *testing.T, name, version string, times within, more ...string) *redeployed {
 	t.Helper()
 	c := onHadoop(t)
 	f, err := c.Flink(t.Context(), hadoop.FlinkOptions{Version: version, DefaultScheduler: true})
@@ -49,7 +52,7 @@ func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *re
 	must(t, err)
 	must(t, rates.Set(300))
 	args := func(size string) []string {
-		return hadoop.JobArgs(rates, "--name", name, "--max-parallelism", "24", "--slow-parallelism", size)
+		return hadoop.JobArgs(rates, append([]string{"--name", name, "--max-parallelism", "24", "--slow-parallelism", size}, more...)...)
 	}
 	_, err = c.FS(t.Context(), "-mkdir", "-p", f.Savepoints()+"/"+name)
 	must(t, err)
@@ -65,7 +68,7 @@ func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *re
 		"yarn": map[string]any{
 			"resourceManagers": c.ResourceManagerURLs(), "user": c.User(), "flink": map[string]any{"timeout": "5 s"},
 			"redeploy": map[string]any{
-				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": submitWithin,
+				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": times.submit,
 				"jobs": map[string]any{name: map[string]any{"jar": f.Jar(), "entryClass": testjob.MainClass, "args": args("${parallelism:slow}"), "parallelism": 1}},
 			},
 		},
@@ -75,7 +78,7 @@ func underDefaultScheduler(t *testing.T, name, version, submitWithin string) *re
 	t.Cleanup(func() { r.end(t) })
 	r.manage(r.key, core.YarnTarget{ApplicationName: name}, map[string]string{
 		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.redeploy.enabled": "true",
-		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": "4 min",
+		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": times.verify,
 	})
 	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return managed.Size(s, "slow") == 1 })
 	return r
@@ -314,7 +317,7 @@ func submits() moment {
 // before the submission, while the command runs before and after YARN shows its
 // application, and while the new job is watched.
 func TestRedeployKilledAtEachStep(t *testing.T) {
-	r := underDefaultScheduler(t, "redeployed", toolcache.Flink2, "3 min")
+	r := underDefaultScheduler(t, "redeployed", toolcache.Flink2, within{"3 min", "4 min"})
 	stopping := r.wrote("before the stop", "stopping the job with a savepoint")
 	r.resize(2)
 	r.killAt(t, stopping)
@@ -366,7 +369,7 @@ func (r *redeployed) sees(t *testing.T, m moment) {
 // ended by our time-out, and its application with it; once there is room the job runs
 // at the size before, once.
 func TestRedeployIntoAFullQueue(t *testing.T) {
-	r := underDefaultScheduler(t, "crowded", toolcache.Flink2, "45 s")
+	r := underDefaultScheduler(t, "crowded", toolcache.Flink2, within{"45 s", "4 min"})
 	stopped := r.shown("after the stop", 1, func(a listed) bool { return a.State == "FINISHED" })
 	r.resize(2)
 	r.sees(t, stopped)
@@ -387,9 +390,21 @@ func TestRedeployIntoAFullQueue(t *testing.T) {
 	r.runs(t, o, 1)
 }
 
-// TestRedeployOnFlink1: once, with nothing in the way.
+// TestRedeployOnFlink1: once with nothing in the way; then the program does not come to
+// its job at the next size, and its application makes way for the size before.
 func TestRedeployOnFlink1(t *testing.T) {
-	r := underDefaultScheduler(t, "redeployed-1", toolcache.Flink1, "3 min")
+	r := underDefaultScheduler(t, "redeployed-1", toolcache.Flink1, within{"3 min", "75 s"}, "--hang-at", "3")
 	r.resize(2)
 	r.reaches(t, 2)
+
+	r.resize(3)
+	st := r.await(r.key, "the size before", func(s workflows.Status) bool {
+		return s.Rescale == nil && s.LastRescale.DecisionID != r.changed[0] && s.LastRescale.Redeploy != nil
+	})
+	o := *st.LastRescale
+	if o.Kind != core.Undone || o.Reason != core.ReasonTasksNotRunning || !strings.Contains(o.Note, "INITIALIZING") || o.Undo == nil || o.Undo.Kind != core.Applied {
+		t.Fatalf("outcome %+v, undo %+v", o, o.Undo)
+	}
+	t.Attr("without_the_job", o.RunningAt.Sub(o.WrittenAt).String())
+	r.runs(t, o, 2)
 }

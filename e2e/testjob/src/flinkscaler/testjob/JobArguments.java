@@ -10,6 +10,8 @@ final class JobArguments {
     long costMicros = 1000;
     /** The slow vertex fails when it runs at so many subtasks or more, as one does that is short of memory; 0: never. */
     int failAt = 0;
+    /** The program never comes to the job when the slow vertex is to run at so many subtasks or more; 0: it does. */
+    int hangAt = 0;
     /** What the slow vertex runs at; 0: as the rest of the job. */
     int slowParallelism = 0;
     /** The slow vertex fails for good when a record comes twice, or one before it never came. */
@@ -58,6 +60,9 @@ final class JobArguments {
             case "--fail-at":
                 failAt = Math.toIntExact(atLeast(0, option, value));
                 break;
+            case "--hang-at":
+                hangAt = Math.toIntExact(atLeast(0, option, value));
+                break;
             case "--slow-parallelism":
                 slowParallelism = Math.toIntExact(positive(option, value));
                 break;
@@ -67,7 +72,7 @@ final class JobArguments {
             default:
                 throw new IllegalArgumentException(
                         option
-                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at --slow-parallelism --exact");
+                                + ": unknown option; known are --rate-file --splits --max-parallelism --cost-us --name --keys --fail-at --hang-at --slow-parallelism --exact");
         }
     }
 

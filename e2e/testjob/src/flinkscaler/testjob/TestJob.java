@@ -16,6 +16,9 @@ public final class TestJob {
 
     public static void main(String[] args) throws Exception {
         JobArguments arguments = JobArguments.parse(args);
+        if (arguments.hangAt > 0 && arguments.slowParallelism >= arguments.hangAt) {
+            Thread.sleep(Long.MAX_VALUE); // as a program does that waits for something outside
+        }
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setMaxParallelism(arguments.maxParallelism);
 
