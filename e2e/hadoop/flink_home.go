@@ -154,10 +154,12 @@ func (f *Flink) Command() string { return filepath.Join(f.home, "bin", "flink") 
 // Version is that of Flink.
 func (f *Flink) Version() string { return f.version.String() }
 
-// Env is what the command line needs in its environment, besides what is there.
+// Env is what the command line needs in its environment, besides what is there. Who logs in to a secured cluster is
+// among Flink's options: security.kerberos.login.principal and security.kerberos.login.keytab.
 func (f *Flink) Env() []string {
 	c := f.cluster
-	return append([]string{
+	flags := append([]string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Djava.io.tmpdir=" + c.layout.path(tmpName)}, c.options.Security.JVM...)
+	return []string{
 		"FLINK_CONF_DIR=" + f.ConfDir(),
 		"FLINK_LOG_DIR=" + c.layout.path(logName),
 		"HADOOP_CONF_DIR=" + c.ConfDir(),
@@ -165,8 +167,8 @@ func (f *Flink) Env() []string {
 		"HADOOP_CLASSPATH=" + c.ClassPath(),
 		"HADOOP_USER_NAME=" + c.User(),
 		"JAVA_HOME=" + c.machine.javaHome,
-		"JVM_ARGS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=" + c.layout.path(tmpName),
-	}, c.options.Security.Env...)
+		"JVM_ARGS=" + strings.Join(flags, " "),
+	}
 }
 
 // Options are the entries of its configuration, which its command line ships with each application.

@@ -64,9 +64,9 @@ type Security struct {
 	Core, HDFS, YARNSite map[string]string
 	// Scheduler are entries of capacity-scheduler.xml.
 	Scheduler map[string]string
-	// JVM are flags of every JVM of Hadoop: the servers and the command line tools.
+	// JVM are flags of every JVM of Hadoop, the servers and the command line tools, and of Flink's command line.
 	JVM []string
-	// Env is added to their environment and to that of Flink's command line.
+	// Env is added to the environment of the former.
 	Env []string
 	// HTTP asks the servers' web addresses. Default: a plain client.
 	HTTP *http.Client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 
@@ -53,6 +54,9 @@ func (c *Cluster) ResourceManagerURLs() []string {
 	}
 	return urls
 }
+
+// HTTP asks the servers' web addresses; in a secured cluster it can log in to them.
+func (c *Cluster) HTTP() *http.Client { return c.options.Security.HTTP }
 
 // NodeManager is the only one; nil without YARN.
 func (c *Cluster) NodeManager() *Daemon { return c.nodeManager }

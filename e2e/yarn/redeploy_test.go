@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type redeployed struct {
 	name   string
 	key    core.JobKey
 	rates  *flinklocal.RateFile
+	more   []string
 	// changed are the decisions that were carried out.
 	changed []string
 	// earlier is what other jobs had staged before.
@@ -41,47 +43,80 @@ type redeployed struct {
 // within is how long the parts of a redeploy may take.
 type within struct{ submit, verify string }
 
-// underDefaultScheduler starts a job that takes the size of its slow vertex as an
-// argument, and counts its records: it fails when one is lost or doubled.
+// underDefaultScheduler starts a job on the shared cluster, for orders of one or two
+// subtasks.
 func underDefaultScheduler(t *testing.T, name, version string, times within, more ...string) *redeployed {
 	t.Helper()
-	c := onHadoop(t)
-	f, err := c.Flink(t.Context(), hadoop.FlinkOptions{Version: version, DefaultScheduler: true})
+	return startRedeployed(t, onHadoop(t), redeployedJob{name: name, version: version, times: times, more: more, rate: 300, policy: map[string]string{
+		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.vertex.max-parallelism": "2",
+	}})
+}
+
+// redeployedJob is a job under the default scheduler, before it is started.
+type redeployedJob struct {
+	name, version string
+	times         within
+	// more are arguments of the program, besides those that all have.
+	more []string
+	// rate is how many records arrive in a second at first.
+	rate   float64
+	policy map[string]string
+	// kerberos is that section of the worker's file, without it the user is named. The
+	// options are of Flink, for each submission: they say who logs in.
+	kerberos map[string]any
+	options  map[string]string
+}
+
+// startRedeployed starts a job that takes the size of its slow vertex as an argument,
+// and counts its records: it fails when one is lost or doubled.
+func startRedeployed(t *testing.T, c *hadoop.Cluster, j redeployedJob) *redeployed {
+	t.Helper()
+	f, err := c.Flink(t.Context(), hadoop.FlinkOptions{Version: j.version, DefaultScheduler: true})
 	must(t, err)
-	rates, err := flinklocal.NewRateFile(filepath.Join(t.TempDir(), "rates"))
+	r := &redeployed{hadoop: c, flink: f, name: j.name, key: core.JobKey{Cluster: "hadoop", Job: j.name}, rates: load(t, j.rate), more: j.more}
+	_, err = c.FS(t.Context(), "-mkdir", "-p", f.Savepoints()+"/"+j.name)
 	must(t, err)
-	must(t, rates.Set(300))
-	args := func(size string) []string {
-		return hadoop.JobArgs(rates, append([]string{"--name", name, "--max-parallelism", "24", "--slow-parallelism", size}, more...)...)
-	}
-	_, err = c.FS(t.Context(), "-mkdir", "-p", f.Savepoints()+"/"+name)
+	_, err = f.Submit(t.Context(), hadoop.Application{Name: j.name, Tags: []string{"fa-" + j.name}, Args: r.args("1"), Options: j.options})
 	must(t, err)
-	_, err = f.Submit(t.Context(), hadoop.Application{Name: name, Tags: []string{"fa-" + name}, Args: args("1")})
-	must(t, err)
+	r.rig = newRig(t, map[string]any{"hadoop": r.section(j)})
+	r.earlier = r.stagings(t)
+	t.Cleanup(func() { r.end(t) })
+	policy := maps.Clone(j.policy)
+	maps.Copy(policy, map[string]string{
+		"job.autoscaler.redeploy.enabled": "true", "job.autoscaler.utilization.min": "0", "job.autoscaler.rescale.verify-timeout": j.times.verify,
+	})
+	r.manage(r.key, core.YarnTarget{ApplicationName: j.name}, policy)
+	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return managed.Size(s, "slow") == 1 })
+	return r
+}
+
+// args are those of the job's main method.
+func (r *redeployed) args(size string) []string {
+	return hadoop.JobArgs(r.rates, append([]string{"--name", r.name, "--max-parallelism", "24", "--slow-parallelism", size}, r.more...)...)
+}
+
+// section is that of the cluster in the worker's file.
+func (r *redeployed) section(j redeployedJob) map[string]any {
 	environment := map[string]string{}
-	for _, v := range f.Env() {
+	for _, v := range r.flink.Env() {
 		key, value, _ := strings.Cut(v, "=")
 		environment[key] = value
 	}
-	r := &redeployed{hadoop: c, flink: f, name: name, key: core.JobKey{Cluster: "hadoop", Job: name}, rates: rates}
-	r.rig = newRig(t, map[string]any{"hadoop": map[string]any{
-		"yarn": map[string]any{
-			"resourceManagers": c.ResourceManagerURLs(), "user": c.User(), "flink": map[string]any{"timeout": "5 s"},
-			"redeploy": map[string]any{
-				"savepoints": f.Savepoints() + "/" + name, "flinkHome": f.Home(), "hadoopConfig": c.ConfDir(), "environment": environment, "timeout": times.submit,
-				"jobs": map[string]any{name: map[string]any{"jar": f.Jar(), "entryClass": testjob.MainClass, "args": args("${parallelism:slow}"), "parallelism": 1}},
-			},
-		},
-		"hdfs": map[string]any{"configDirectory": c.ConfDir(), "user": c.User()},
-	}})
-	r.earlier = r.stagings(t)
-	t.Cleanup(func() { r.end(t) })
-	r.manage(r.key, core.YarnTarget{ApplicationName: name}, map[string]string{
-		"job.autoscaler.interval": "2 s", "job.autoscaler.metrics.window": "14 s", "job.autoscaler.redeploy.enabled": "true",
-		"job.autoscaler.utilization.min": "0", "job.autoscaler.vertex.max-parallelism": "2", "job.autoscaler.rescale.verify-timeout": times.verify,
-	})
-	r.await(r.key, "the job to be found", func(s workflows.Status) bool { return managed.Size(s, "slow") == 1 })
-	return r
+	deploy := map[string]any{
+		"savepoints": r.flink.Savepoints() + "/" + r.name, "flinkHome": r.flink.Home(), "hadoopConfig": r.hadoop.ConfDir(), "environment": environment, "timeout": j.times.submit,
+		"jobs": map[string]any{r.name: map[string]any{"jar": r.flink.Jar(), "entryClass": testjob.MainClass, "args": r.args("${parallelism:slow}"), "parallelism": 1}},
+	}
+	yarn := map[string]any{"resourceManagers": r.hadoop.ResourceManagerURLs(), "flink": map[string]any{"timeout": "5 s"}, "redeploy": deploy}
+	hdfs := map[string]any{"configDirectory": r.hadoop.ConfDir()}
+	if j.kerberos == nil {
+		yarn["user"], hdfs["user"] = r.hadoop.User(), r.hadoop.User()
+		return map[string]any{"yarn": yarn, "hdfs": hdfs}
+	}
+	deploy["options"] = j.options
+	// The worker tells the command by itself where krb5.conf is.
+	flags := slices.DeleteFunc(strings.Fields(environment["JVM_ARGS"]), func(flag string) bool { return strings.HasPrefix(flag, "-Djava.security.krb5.conf=") })
+	environment["JVM_ARGS"] = strings.Join(flags, " ")
+	return map[string]any{"yarn": yarn, "hdfs": hdfs, "kerberos": j.kerberos}
 }
 
 // end kills what runs of the job.
@@ -99,7 +134,7 @@ func (r *redeployed) order(t *testing.T, ctx context.Context, method, path, body
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	must(t, err)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	res, err := r.hadoop.HTTP().Do(req)
 	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode/100 != 2 {
@@ -112,10 +147,10 @@ func (r *redeployed) order(t *testing.T, ctx context.Context, method, path, body
 
 // listed is an application as YARN lists it.
 type listed struct {
-	ID, Name, State, FinalStatus string
-	Tags                         string `json:"applicationTags"`
-	Address                      string `json:"amRPCAddress"`
-	Queue                        string
+	ID, Name, User, State, FinalStatus string
+	Tags                               string `json:"applicationTags"`
+	Address                            string `json:"amRPCAddress"`
+	Queue                              string
 }
 
 func (r *redeployed) listed(ctx context.Context) ([]listed, error) {
