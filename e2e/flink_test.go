@@ -277,7 +277,7 @@ func TestJobManagerWithoutHA(t *testing.T) {
 // Java autoscaler makes one.
 func TestTaskManagerLost(t *testing.T) {
 	// A short catch-up and no delay: the eagerest policy to go down.
-	eager := managed.Quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s"})
+	eager := managed.Quick(map[string]string{"job.autoscaler.scale-down.interval": "0 s", "job.autoscaler.vertex.exclude.ids": testjob.SourceID})
 	for name, tt := range map[string]struct {
 		// web is Flink's web.timeout: some kills freeze all metrics for that
 		// long, and a hung one does until it goes on.

@@ -14,14 +14,18 @@ import (
 	"flinkscaler/core"
 	"flinkscaler/e2e/hadoop"
 	"flinkscaler/e2e/managed"
+	"flinkscaler/e2e/testjob"
 	"flinkscaler/internal/child"
 	"flinkscaler/internal/flinklocal"
 	"flinkscaler/workflows"
 )
 
-// quick is a policy with short windows, for a job of at most so many subtasks.
+// quick is a policy with short windows, for a job of at most so many subtasks. YARN takes
+// its time to start a container on a busy machine.
 func quick(most string) map[string]string {
-	return managed.Quick(map[string]string{"job.autoscaler.vertex.max-parallelism": most, "job.autoscaler.rescale.verify-timeout": "60 s"})
+	return managed.Quick(map[string]string{
+		"job.autoscaler.vertex.max-parallelism": most, "job.autoscaler.vertex.exclude.ids": testjob.SourceID, "job.autoscaler.rescale.verify-timeout": "2 min",
+	})
 }
 
 // yarnCluster is a section of the worker's file.

@@ -70,7 +70,7 @@ func TestTheWholeProductOnYarn(t *testing.T) {
 	containers(t, app, 3)
 
 	r.signal(key, workflows.MsgSetPolicy, map[string]any{"policy": map[string]string{"job.autoscaler.vertex.max-parallelism": "8"}, "by": "ann"})
-	r.signal(key, workflows.MsgOverride, map[string]any{"parallelism": 4, "by": "ann", "reason": "a test", "for": "10 min"})
+	r.signal(key, workflows.MsgOverride, map[string]any{"vertices": map[string]int{"slow -> sink: Writer": 4}, "by": "ann", "reason": "a test", "for": "10 min"})
 	full := r.outcome(key, 3)
 	r.figures("more than the queue has room for", full)
 	if full.Kind != core.Partial || full.Reason != core.ReasonNoRoom || !strings.Contains(full.Note, "was withdrawn") || full.Withdrawn == nil || full.Withdrawn.DecisionID != full.DecisionID+"-withdraw" {
