@@ -45,16 +45,9 @@ func (c *Cluster) attempts(ctx context.Context, id string) (int, error) {
 
 // decodeAttempts gives the number of the newest attempt: older ones may be missing.
 func decodeAttempts(b []byte) (int, error) {
-	all, err := member(b, "appAttempts")
-	if err != nil || none(all) {
+	list, err := listIn(b, "appAttempts", "appAttempt")
+	if err != nil || list == nil {
 		return 0, err
-	}
-	list, err := member(all, "appAttempt")
-	if err != nil || none(list) {
-		return 0, err
-	}
-	if bytes.HasPrefix(list, []byte("{")) { // one, as older versions write it
-		list = json.RawMessage("[" + string(list) + "]")
 	}
 	attempts, err := fromJSON[[]struct {
 		ID int `json:"id"`
@@ -69,20 +62,12 @@ func decodeAttempts(b []byte) (int, error) {
 	return newest, err
 }
 
-// decodeApplications takes what ResourceManagers write for none: null, {} or [].
-// Everything else that is not a list of applications is an error: it must not look
-// like none.
+// decodeApplications takes what ResourceManagers write for none. Everything else that is
+// not a list of applications is an error: it must not look like none.
 func decodeApplications(b []byte) ([]application, error) {
-	apps, err := member(b, "apps")
-	if err != nil || none(apps) {
+	list, err := listIn(b, "apps", "app")
+	if err != nil || list == nil {
 		return nil, err
-	}
-	list, err := member(apps, "app")
-	if err != nil || none(list) {
-		return nil, err
-	}
-	if bytes.HasPrefix(list, []byte("{")) { // one, as older versions write it
-		list = json.RawMessage("[" + string(list) + "]")
 	}
 	out, err := fromJSON[[]application](list)
 	for _, a := range out {
@@ -91,6 +76,23 @@ func decodeApplications(b []byte) ([]application, error) {
 		}
 	}
 	return out, err
+}
+
+// listIn takes the list out of two objects around it, nil for what ResourceManagers write
+// for none: null, {} or [] in place of either.
+func listIn(b []byte, outer, inner string) (json.RawMessage, error) {
+	all, err := member(b, outer)
+	if err != nil || none(all) {
+		return nil, err
+	}
+	list, err := member(all, inner)
+	if err != nil || none(list) {
+		return nil, err
+	}
+	if bytes.HasPrefix(list, []byte("{")) { // one, as older versions write it
+		list = json.RawMessage("[" + string(list) + "]")
+	}
+	return list, nil
 }
 
 // member takes a named part out of an object that must have it.
